@@ -1,0 +1,166 @@
+/*
+ * flow.h - one verb a function; what the commands of the program call.
+ *
+ * <work> is the path of a SQLite working catalog; its state lies in "<work>.fdl/".
+ * Result structs are zeroed by the call and released by their _clear.
+ */
+#ifndef FDL_FLOW_H
+#define FDL_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "error.h"
+#include "repo.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- init ------------------------------------------------------------- */
+
+typedef struct fdl_init_options {
+    const char *data_dir; /* NULL: "data/" */
+    const char *id;       /* NULL: a new UUID */
+    const char *url;      /* public root, or NULL */
+    const char *branch;   /* NULL: "main" */
+} fdl_init_options;
+
+/* `*created` is false when the repository was there already; then nothing changes. */
+FDL_API fdl_code fdl_init(fdl_repo *repo, const fdl_init_options *options, bool *created, fdl_error *error);
+
+/* ---- attach: how to read and write with DuckDB ------------------------- */
+
+/* A version to read: steps 1 to 3 of reading, no DuckDB needed. */
+typedef struct fdl_location {
+    fdl_target target;
+    fdl_version version;
+    char *catalog_url;
+} fdl_location;
+
+/* FDL_EXPIRED with the reason for a version that is gone. */
+FDL_API fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl_error *error);
+FDL_API void fdl_location_clear(fdl_location *location);
+
+/* The whole ATTACH statement to read with, ending in ';'; released with free(). */
+FDL_API fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *alias, char **out,
+                                      fdl_error *error);
+
+/* ---- checkout --------------------------------------------------------- */
+
+typedef struct fdl_checkout_options {
+    const char *revision; /* NULL: HEAD */
+    bool force;           /* replace unpushed work, keeping a backup */
+} fdl_checkout_options;
+
+typedef struct fdl_checkout_result {
+    char base[FDL_ID_BYTES]; /* "" for an empty repository */
+    char branch[FDL_REF_BYTES]; /* "" when the revision names no branch */
+    char *attach_statement;  /* to write with */
+    char *backup;            /* where the old working catalog went, or NULL */
+} fdl_checkout_result;
+
+FDL_API fdl_code fdl_checkout(fdl_repo *repo, const char *work, const fdl_checkout_options *options,
+                              fdl_checkout_result *out, fdl_error *error);
+FDL_API void fdl_checkout_result_clear(fdl_checkout_result *result);
+
+/* ---- status ----------------------------------------------------------- */
+
+typedef struct fdl_status_result {
+    char *repo;
+    char branch[FDL_REF_BYTES];
+    char base[FDL_ID_BYTES];
+    int64_t base_seq;
+    int64_t base_snapshot;     /* -1: no base */
+    int64_t committed_snapshot; /* of the last pending version, or of the base */
+    int64_t snapshot;           /* of the working catalog now */
+    char (*pending)[FDL_ID_BYTES]; /* oldest first */
+    size_t pending_count;
+    bool remote_known;         /* false: the repository could not be read, `remote_error` says why */
+    bool moved;                /* the branch no longer holds `base` */
+    char remote[FDL_ID_BYTES]; /* what it holds */
+    char remote_error[FDL_MESSAGE_LIMIT_BYTES];
+    char *attach_statement;
+} fdl_status_result;
+
+FDL_API fdl_code fdl_status(const fdl_context *context, const char *work, fdl_status_result *out, fdl_error *error);
+FDL_API void fdl_status_result_clear(fdl_status_result *result);
+
+/* ---- commit ----------------------------------------------------------- */
+
+typedef struct fdl_commit_options {
+    const char *message;
+    const char *author_name;
+    const char *author_email; /* NULL if none */
+    const char *dataset_path; /* NULL: the parent's description goes on */
+    bool allow_empty;
+    bool keep_snapshots;
+    bool flush_inlined;
+    bool allow_encrypted;
+} fdl_commit_options;
+
+typedef struct fdl_commit_result {
+    bool made;             /* false: nothing to commit */
+    char id[FDL_ID_BYTES]; /* of the new version, or of the base when none was made */
+    int64_t seq;
+    uint64_t table_count;
+    uint64_t file_count;
+    uint64_t catalog_bytes;
+} fdl_commit_result;
+
+FDL_API fdl_code fdl_commit(const fdl_context *context, const char *work, const fdl_commit_options *options,
+                            fdl_commit_result *out, fdl_error *error);
+
+/* ---- push ------------------------------------------------------------- */
+
+typedef struct fdl_push_options {
+    const char *branch; /* short name; NULL: the branch checked out */
+} fdl_push_options;
+
+typedef struct fdl_push_result {
+    char branch[FDL_REF_BYTES];
+    char (*pushed)[FDL_ID_BYTES]; /* oldest first */
+    size_t pushed_count;          /* 0: nothing to push */
+    uint64_t uploaded_files;
+    uint64_t uploaded_bytes;
+} fdl_push_result;
+
+/* Filled as far as it came also on failure: `pushed` are on the branch. */
+FDL_API fdl_code fdl_push(const fdl_context *context, const char *work, const fdl_push_options *options,
+                          fdl_push_result *out, fdl_error *error);
+FDL_API void fdl_push_result_clear(fdl_push_result *result);
+
+/* ---- log and show ----------------------------------------------------- */
+
+/* Called from the newest on; anything but FDL_OK ends the walk and is returned. */
+typedef fdl_code (*fdl_log_callback)(void *data, const fdl_version *version, const fdl_expiry *expiry,
+                                     fdl_error *error);
+
+/* At most `limit` versions; 0 is all. */
+FDL_API fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_callback callback, void *data,
+                         fdl_error *error);
+
+typedef struct fdl_show_result {
+    fdl_version version;
+    fdl_expiry expiry;
+    char *dataset; /* the bytes of dataset.json, or NULL once expired */
+} fdl_show_result;
+
+FDL_API fdl_code fdl_show(fdl_repo *repo, const char *revision, fdl_show_result *out, fdl_error *error);
+FDL_API void fdl_show_result_clear(fdl_show_result *result);
+
+/* ---- branch and tag --------------------------------------------------- */
+
+/* `kind` is "refs/heads/" or "refs/tags/".  `revision` NULL is HEAD.  An existing name is FDL_CONFLICT. */
+FDL_API fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, const char *revision, fdl_ref *out,
+                                fdl_error *error);
+
+/* HEAD's branch is FDL_REFUSED. */
+FDL_API fdl_code fdl_ref_delete(fdl_repo *repo, const char *kind, const char *name, fdl_ref *out, fdl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

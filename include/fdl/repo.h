@@ -1,0 +1,183 @@
+/*
+ * repo.h - a repository: settings, refs, version records, history.
+ *
+ * Opening reads nothing; each call reads just the keys it needs, so that
+ * fdl_resolve over plain HTTP costs what docs/format.md says and not more.
+ */
+#ifndef FDL_REPO_H
+#define FDL_REPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "error.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FDL_ID_BYTES 37         /* a UUID as text, with the NUL */
+#define FDL_SHA256_BYTES 65     /* hex, with the NUL */
+#define FDL_TIME_BYTES 32       /* "2026-10-15T09:00:00Z", fractions allowed */
+#define FDL_REF_BYTES 232       /* "refs/heads/" and a name of at most 200 bytes */
+#define FDL_REF_NAME_LIMIT_BYTES 200
+
+typedef struct fdl_repo fdl_repo;
+
+/* fdl.json.  Strings belong to the repo. */
+typedef struct fdl_config {
+    const char *format;   /* "0.1" */
+    const char *id;       /* NULL in a repository without one */
+    const char *data_dir; /* "data/": relative, ends with '/' */
+    const char *url;      /* public root with a final '/', or NULL */
+} fdl_config;
+
+/* `address` as a person types it: a folder, s3://..., http(s)://...; a final '/' makes no difference. */
+FDL_API fdl_code fdl_repo_open(const fdl_context *context, const char *address, fdl_repo **out, fdl_error *error);
+
+/* The same over a store the caller made; the repo owns it from here, also on failure. */
+FDL_API fdl_code fdl_repo_open_store(const fdl_context *context, fdl_store *store, fdl_repo **out, fdl_error *error);
+FDL_API void fdl_repo_free(fdl_repo *repo);
+
+FDL_API fdl_store *fdl_repo_store(fdl_repo *repo);
+FDL_API const fdl_context *fdl_repo_context(const fdl_repo *repo);
+
+/* Canonical, with a final '/'. */
+FDL_API const char *fdl_repo_address(const fdl_repo *repo);
+
+/*
+ * Reads and checks fdl.json, once.  FDL_NOT_FOUND: not a repository;
+ * FDL_FAILED: broken, or of a major version not known.
+ */
+FDL_API fdl_code fdl_repo_config(fdl_repo *repo, const fdl_config **out, fdl_error *error);
+
+/* ---- version records -------------------------------------------------- */
+
+typedef struct fdl_file_record {
+    char *path; /* relative to the version's folder */
+    uint64_t bytes;
+    char sha256[FDL_SHA256_BYTES];
+} fdl_file_record;
+
+typedef struct fdl_catalog_record {
+    char *format;  /* DuckLake format, "1.0" */
+    char *storage; /* "duckdb-v1.5.0" */
+    fdl_file_record file;
+} fdl_catalog_record;
+
+/* version.json.  Zeroed is empty; fdl_version_clear releases what it holds. */
+typedef struct fdl_version {
+    char *format; /* "0.1" */
+    char id[FDL_ID_BYTES];
+    int64_t seq;                 /* parent's + 1; the first is 1 */
+    char parent[FDL_ID_BYTES];   /* "" for the first */
+    char created_at[FDL_TIME_BYTES];
+    char *author_name;
+    char *author_email; /* NULL if none */
+    char *message;
+    fdl_catalog_record catalog; /* the main one; its format is `ducklake.format` */
+    fdl_file_record dataset;
+    fdl_file_record files;      /* path NULL when absent */
+    fdl_catalog_record *others; /* `catalogs`, other formats */
+    size_t other_count;
+    int64_t snapshot_id;
+    int64_t first_snapshot; /* `snapshots`: [first, last] */
+    int64_t last_snapshot;
+} fdl_version;
+
+FDL_API void fdl_version_clear(fdl_version *version);
+
+/* The bytes of version.json; `*out` is the caller's, released with free(). */
+FDL_API fdl_code fdl_version_write(const fdl_version *version, char **out, size_t *length_bytes, fdl_error *error);
+
+/*
+ * Parses and checks version.json for the id it was asked under: another id
+ * inside, or an unknown major version (both named), is FDL_FAILED.
+ */
+FDL_API fdl_code fdl_version_parse(const char *bytes, size_t length_bytes, const char *id, fdl_version *out,
+                                   fdl_error *error);
+
+/* Reads versions/<id>/version.json.  FDL_NOT_FOUND: no such version. */
+FDL_API fdl_code fdl_version_read(fdl_repo *repo, const char *id, fdl_version *out, fdl_error *error);
+
+/* expired.json */
+typedef struct fdl_expiry {
+    bool expired;
+    char expired_at[FDL_TIME_BYTES];
+    char reason[16]; /* "retention" or "withdrawn" */
+    char *text;      /* NULL if none */
+} fdl_expiry;
+
+FDL_API void fdl_expiry_clear(fdl_expiry *expiry);
+
+/* A version without the marker is FDL_OK with expired == false. */
+FDL_API fdl_code fdl_expiry_read(fdl_repo *repo, const char *id, fdl_expiry *out, fdl_error *error);
+
+/* ---- refs and revisions ----------------------------------------------- */
+
+/* FDL_USAGE, naming the rule, unless `name` may name a branch or tag ("main", not "refs/heads/main"). */
+FDL_API fdl_code fdl_ref_name_check(const char *name, fdl_error *error);
+
+typedef struct fdl_ref {
+    char name[FDL_REF_BYTES]; /* full: "refs/heads/main" */
+    char id[FDL_ID_BYTES];    /* "" when the ref does not exist (see fdl_ref_read) */
+    char etag[FDL_ETAG_LIMIT_BYTES];
+} fdl_ref;
+
+/* The branch HEAD names, full, whether it exists or not. */
+FDL_API fdl_code fdl_head_read(fdl_repo *repo, char branch[FDL_REF_BYTES], fdl_error *error);
+
+/* Reads one ref by its full name.  FDL_NOT_FOUND: no such ref. */
+FDL_API fdl_code fdl_ref_read(fdl_repo *repo, const char *full_name, fdl_ref *out, fdl_error *error);
+
+/*
+ * Moves a branch, or creates a ref: the value it replaces is always named.
+ * `expected` is the ref as read, or NULL for "does not exist".  A lost answer is
+ * settled by reading the ref.  FDL_CONFLICT: it holds something else.
+ */
+FDL_API fdl_code fdl_ref_write(fdl_repo *repo, const char *full_name, const char *id, const fdl_ref *expected,
+                               fdl_error *error);
+
+/* Deletes the ref if it still is as read. */
+FDL_API fdl_code fdl_ref_remove(fdl_repo *repo, const fdl_ref *ref, fdl_error *error);
+
+typedef struct fdl_ref_list {
+    fdl_ref *items; /* sorted by name: all of refs/heads/, then all of refs/tags/ */
+    size_t count;
+} fdl_ref_list;
+
+/* All branches and tags: listed where the store can list, else as refs.json has them. */
+FDL_API fdl_code fdl_ref_list_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error);
+FDL_API void fdl_ref_list_clear(fdl_ref_list *list);
+
+/* Makes refs.json agree with HEAD and the refs; does not write when it does. */
+FDL_API fdl_code fdl_refs_json_update(fdl_repo *repo, fdl_error *error);
+
+/* What a revision came to. */
+typedef struct fdl_target {
+    char id[FDL_ID_BYTES];
+    char branch[FDL_REF_BYTES]; /* full name when the revision is a branch or HEAD, without ~N; else "" */
+    char etag[FDL_ETAG_LIMIT_BYTES]; /* of that branch */
+} fdl_target;
+
+/*
+ * A revision: full ref, HEAD, branch, tag, id or id prefix (8 characters or
+ * more), in that order, each with an optional ~N.  NULL is HEAD.
+ * FDL_NOT_FOUND: nothing of that name, or "no version yet" (then `out->branch`
+ * is filled all the same).  FDL_USAGE: not a revision, or ambiguous.
+ */
+FDL_API fdl_code fdl_resolve(fdl_repo *repo, const char *revision, fdl_target *out, fdl_error *error);
+
+/* ---- addresses -------------------------------------------------------- */
+
+/* "<root>versions/<id>/<path>" and "<root><data_dir>"; released with free(). */
+FDL_API fdl_code fdl_version_url(fdl_repo *repo, const fdl_version *version, char **out, fdl_error *error);
+FDL_API fdl_code fdl_data_url(fdl_repo *repo, char **out, fdl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

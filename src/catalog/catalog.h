@@ -1,0 +1,145 @@
+/*
+ * catalog.h - DuckLake catalogs: the SQLite one that is worked in, the DuckDB
+ * one that is published, the way between them, and what a published one says.
+ *
+ *   create   nothing      -> SQLite     the start in an empty repository
+ *   thaw     DuckDB file  -> SQLite     checkout
+ *   freeze   SQLite       -> DuckDB file, the last snapshot's state    commit
+ *   frozen   DuckDB file  -> lists: data files, tables; equality of two
+ *
+ * Only this folder touches DuckDB and SQLite.  It knows no repository: data
+ * files are paths under a data folder, wherever that is.
+ */
+#ifndef FDL_CATALOG_H
+#define FDL_CATALOG_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fdl/context.h"
+#include "fdl/error.h"
+
+/* The DuckLake format and the DuckDB storage we write. */
+#define FDL_DUCKLAKE_FORMAT "1.0"
+#define FDL_DUCKDB_STORAGE "v1.5.0"
+
+/* ---- the working catalog (SQLite) -------------------------------------- */
+
+typedef struct fdl_thaw_options {
+    const char *data_path; /* where DuckDB will write new files; ends with '/' */
+    /*
+     * NULL where the published files lie under data_path too (folder, S3).
+     * Otherwise their URL prefix, ending with '/': published files are then
+     * named by absolute URL, since data_path is a folder of this machine (HTTP).
+     */
+    const char *published_prefix;
+} fdl_thaw_options;
+
+/*
+ * Writes a new SQLite catalog at `path`, which must not exist.  Both protect
+ * other versions' files from DuckLake's own clean-up (see protect.c).
+ */
+fdl_code fdl_catalog_create(const fdl_context *context, const char *path, const fdl_thaw_options *options,
+                            fdl_error *error);
+fdl_code fdl_catalog_thaw(const fdl_context *context, const char *frozen, const char *path,
+                          const fdl_thaw_options *options, fdl_error *error);
+
+/*
+ * A random number in the SQLite header (user_version, 1 to 2^31-1) pairs a
+ * working catalog with its state folder.  Both wait a bounded time for a lock
+ * (FDL_BUSY).  A file that is no DuckLake catalog is FDL_REFUSED.
+ */
+fdl_code fdl_catalog_stamp(const char *path, int64_t stamp, fdl_error *error);
+
+typedef struct fdl_working_state {
+    int64_t stamp;
+    int64_t snapshot_id; /* the last one */
+} fdl_working_state;
+
+fdl_code fdl_catalog_state(const char *path, fdl_working_state *out, fdl_error *error);
+
+/*
+ * Brings the WAL home and proves that nobody has the catalog open, so that the
+ * file can be renamed.  FDL_BUSY when somebody has.
+ */
+fdl_code fdl_catalog_settle(const char *path, fdl_error *error);
+
+/*
+ * Runs ducklake_flush_inlined_data on the working catalog with DuckDB and its
+ * ducklake extension.
+ */
+fdl_code fdl_catalog_flush_inlined(const fdl_context *context, const char *path, const char *data_path,
+                                   fdl_error *error);
+
+/* ---- freeze ------------------------------------------------------------ */
+
+typedef struct fdl_freeze_options {
+    const char *data_path; /* stored in the frozen catalog; ends with '/' */
+    /*
+     * Absolute prefixes that all mean the data folder: as given, its real path,
+     * its URL, the local folder of new files.  A file named absolutely below one
+     * becomes relative; one elsewhere is FDL_REFUSED with the list.
+     */
+    const char *const *roots;
+    size_t root_count;
+    int64_t keep_from; /* the first snapshot to keep; -1: the last alone */
+    bool allow_encrypted;
+} fdl_freeze_options;
+
+typedef struct fdl_freeze_result {
+    int64_t snapshot_id;
+    uint64_t size_bytes;
+} fdl_freeze_result;
+
+/*
+ * Reads the working catalog as one consistent snapshot, WAL included, without
+ * changing it, and writes the published form to `frozen` (temporary name, then
+ * rename), which is opened and counted once before this returns.  FDL_REFUSED,
+ * naming the thing, for what must not be published: inlined rows, files outside
+ * the data folder, encryption, an unknown format or table, dangling references.
+ */
+fdl_code fdl_catalog_freeze(const fdl_context *context, const char *path, const char *frozen,
+                            const fdl_freeze_options *options, fdl_freeze_result *out, fdl_error *error);
+
+/* ---- a frozen catalog --------------------------------------------------- */
+
+typedef struct fdl_frozen fdl_frozen;
+
+/* Opens a DuckDB file read-only, in a session that can touch nothing else. */
+fdl_code fdl_frozen_open(const fdl_context *context, const char *path, fdl_frozen **out, fdl_error *error);
+void fdl_frozen_free(fdl_frozen *frozen);
+
+/* One file that live rows need; strings live until the callback returns. */
+typedef struct fdl_data_file {
+    const char *path; /* under the data folder: "main/t/ducklake-....parquet" */
+    bool is_delete;
+    int64_t size_bytes; /* as the catalog records it */
+    int64_t rows;       /* records, or deletes */
+    const char *schema_name;
+    const char *table_name;
+} fdl_data_file;
+
+typedef fdl_code (*fdl_data_file_callback)(void *data, const fdl_data_file *file, fdl_error *error);
+
+/* Every data and delete file the catalog names, each path once, in the order of path. */
+fdl_code fdl_frozen_files(fdl_frozen *frozen, fdl_data_file_callback callback, void *data, fdl_error *error);
+
+/*
+ * The `tables` of dataset.json as the catalog has them, sorted by schema and
+ * name: schema, name, kind, comment?, rows, bytes, files, columns[name, type,
+ * nullable, comment?]; views with their name and kind, and empty columns.
+ */
+fdl_code fdl_frozen_describe(fdl_frozen *frozen, json_t **out, fdl_error *error);
+
+/*
+ * Whether both say the same: schemas, tables, columns, defaults, comments,
+ * views, macros, partition and sort keys, options, and the same files with the
+ * same deletes.  When not, `difference` (released with free()) says the first
+ * thing that differs, for people.
+ */
+fdl_code fdl_frozen_same(const fdl_context *context, const char *frozen_a, const char *frozen_b, bool *same,
+                         char **difference, fdl_error *error);
+
+#endif

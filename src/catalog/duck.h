@@ -1,0 +1,57 @@
+/*
+ * duck.h - libduckdb, loaded late, and a small session on it.
+ *
+ * The library is found and opened with dlopen the first time a session is
+ * opened; commands that need no DuckDB never load it.  A session is an
+ * in-memory database with one connection and one thread; catalogs are attached
+ * to it by path, never opened as the main database, so that nothing in a
+ * stranger's file (a macro named "count", a view on /etc/passwd) can change what
+ * our own SQL means.
+ */
+#ifndef FDL_CATALOG_DUCK_H
+#define FDL_CATALOG_DUCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fdl/context.h"
+#include "fdl/error.h"
+#include "util/buf.h"
+
+typedef struct fdl_duck fdl_duck;
+
+fdl_code fdl_duck_open(const fdl_context *context, fdl_duck **out, fdl_error *error);
+void fdl_duck_free(fdl_duck *duck);
+
+/* Runs statements; FDL_FAILED with DuckDB's first line. */
+fdl_code fdl_duck_exec(fdl_duck *duck, fdl_error *error, const char *format, ...) FDL_PRINTF(3, 4);
+
+/* Attaches a DuckDB file read-only as `alias` (a plain identifier). */
+fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fdl_error *error);
+
+/*
+ * After this the session can open no further file, load no extension and
+ * change no setting.  Called once everything is attached.
+ */
+fdl_code fdl_duck_lock(fdl_duck *duck, fdl_error *error);
+
+/* One cell: BIGINT and BOOLEAN come as integer, VARCHAR as text (NUL-terminated, length without it). */
+typedef struct fdl_cell {
+    bool is_null;
+    int64_t integer;
+    const char *text;
+    size_t length;
+} fdl_cell;
+
+/* Called for each row; cells live until it returns.  Anything but FDL_OK ends the query. */
+typedef fdl_code (*fdl_row_callback)(void *data, const fdl_cell *cells, size_t count, fdl_error *error);
+
+/* Streams the rows of a query whose columns are BIGINT, BOOLEAN or VARCHAR (cast others in the SQL). */
+fdl_code fdl_duck_query(fdl_duck *duck, const char *sql, fdl_row_callback callback, void *data, fdl_error *error);
+
+/* 'text' and "name" as SQL literals and identifiers, quotes doubled. */
+fdl_code fdl_sql_literal(fdl_buf *sql, const char *text, fdl_error *error);
+fdl_code fdl_sql_name(fdl_buf *sql, const char *name, fdl_error *error);
+
+#endif

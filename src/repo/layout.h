@@ -1,0 +1,34 @@
+/*
+ * layout.h - which key means what, in one place.  docs/format.md draws the tree.
+ */
+#ifndef FDL_REPO_LAYOUT_H
+#define FDL_REPO_LAYOUT_H
+
+#include "fdl/error.h"
+
+#define FDL_KEY_CONFIG "fdl.json"
+#define FDL_KEY_HEAD "HEAD"
+#define FDL_KEY_REFS_JSON "refs.json"
+#define FDL_KEY_VERSIONS "versions/"
+#define FDL_REF_HEADS "refs/heads/"
+#define FDL_REF_TAGS "refs/tags/"
+
+#define FDL_FILE_VERSION "version.json"
+#define FDL_FILE_CATALOG "ducklake.duckdb"
+#define FDL_FILE_DATASET "dataset.json"
+#define FDL_FILE_EXPIRED "expired.json"
+
+/* Limits on what a stranger's repository may make us read. */
+#define FDL_LIMIT_CONFIG_BYTES (1u << 20)
+#define FDL_LIMIT_REF_BYTES 4096u
+#define FDL_LIMIT_VERSION_BYTES (1u << 20)
+#define FDL_LIMIT_EXPIRED_BYTES (1u << 16)
+#define FDL_LIMIT_REFS_JSON_BYTES (64u << 20)
+#define FDL_LIMIT_DATASET_BYTES (256u << 20)
+
+#define FDL_KEY_BYTES FDL_KEY_LIMIT_BYTES
+
+/* "versions/<id>/<file>" */
+fdl_code fdl_key_version(char out[FDL_KEY_BYTES], const char *id, const char *file, fdl_error *error);
+
+#endif

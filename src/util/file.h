@@ -1,0 +1,58 @@
+/*
+ * file.h - files and folders of this machine: whole reads with a limit, writes
+ * that are there whole or not at all, folders, removal.
+ *
+ * Errors carry the path as their key and say what could not be done and why
+ * ("cannot write '/x/y': no space left on device").  ENOENT is FDL_NOT_FOUND,
+ * EACCES, EPERM and EROFS are FDL_DENIED.
+ */
+#ifndef FDL_UTIL_FILE_H
+#define FDL_UTIL_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fdl/error.h"
+
+/* "cannot <verb> '<path>': <why, from errno, lower case>" with the code errno stands for. */
+fdl_code fdl_file_error(fdl_error *error, const char *verb, const char *path, int errno_value);
+
+/* With a NUL behind it, released with free(); more than the limit is FDL_REFUSED. */
+fdl_code fdl_file_read(const char *path, size_t limit_bytes, char **out, size_t *length, fdl_error *error);
+
+/* Temporary name beside it, fsync, rename, fsync of the folder. */
+fdl_code fdl_file_write(const char *path, const void *bytes, size_t length, fdl_error *error);
+
+/* Copies to a new file, durable; the target must not exist. */
+fdl_code fdl_file_copy(const char *from, const char *to, fdl_error *error);
+
+/* rename(2) over what is there, then fsync of the target's folder. */
+fdl_code fdl_file_rename(const char *from, const char *to, fdl_error *error);
+
+bool fdl_file_exists(const char *path);
+fdl_code fdl_file_size(const char *path, uint64_t *size_bytes, fdl_error *error);
+
+/* A missing file is FDL_OK. */
+fdl_code fdl_file_remove(const char *path, fdl_error *error);
+
+/* The folder and its parents; one that is there is FDL_OK. */
+fdl_code fdl_folder_make(const char *path, fdl_error *error);
+/* The folder and all in it, symlinks not followed; a missing one is FDL_OK. */
+fdl_code fdl_folder_remove(const char *path, fdl_error *error);
+fdl_code fdl_folder_sync(const char *path, fdl_error *error);
+fdl_code fdl_file_sync(const char *path, fdl_error *error);
+
+/* Absolute, without ".", ".." and double '/', symlinks kept; need not exist.  Released with free(). */
+fdl_code fdl_path_absolute(const char *path, char **out, fdl_error *error);
+/* The folder of an absolute path, without a final '/' (but "/" itself).  Released with free(). */
+fdl_code fdl_path_folder(const char *path, char **out, fdl_error *error);
+
+/*
+ * An advisory lock held by an open file, gone when the process dies.  Waits at
+ * most `wait_ms`, then FDL_BUSY naming the path.  `*fd` is closed to release it.
+ */
+fdl_code fdl_lock_take(const char *path, int wait_ms, int *fd, fdl_error *error);
+void fdl_lock_release(int fd);
+
+#endif

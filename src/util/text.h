@@ -1,0 +1,32 @@
+/*
+ * text.h - allocation and small strings, with errors instead of aborts.
+ */
+#ifndef FDL_UTIL_TEXT_H
+#define FDL_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fdl/error.h"
+
+/* Zeroed memory for `count` elements, released with free(); FDL_FAILED "out of memory" otherwise. */
+fdl_code fdl_alloc(void *out_pointer, size_t count, size_t element_bytes, fdl_error *error);
+
+/* Makes room for one more in a growing array (doubling): `*items` has `count` elements used. */
+fdl_code fdl_grow(void *items_pointer, size_t count, size_t element_bytes, fdl_error *error);
+
+/* A copy; NULL stays NULL. */
+fdl_code fdl_str_copy(char **out, const char *text, fdl_error *error);
+fdl_code fdl_str_copy_n(char **out, const char *text, size_t length, fdl_error *error);
+fdl_code fdl_str_format(char **out, fdl_error *error, const char *format, ...) FDL_PRINTF(3, 4);
+
+bool fdl_str_starts(const char *text, const char *prefix);
+bool fdl_str_ends(const char *text, const char *suffix);
+
+/* Copies into a fixed array; false (and "") when it does not fit. */
+bool fdl_str_fit(char *out, size_t out_bytes, const char *text);
+
+/* Strict UTF-8 (no surrogates, no overlong forms). */
+bool fdl_utf8_valid(const char *bytes, size_t length);
+
+#endif
