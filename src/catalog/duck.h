@@ -47,7 +47,10 @@ typedef struct fdl_cell {
 /* Called for each row; cells live until it returns.  Anything but FDL_OK ends the query. */
 typedef fdl_code (*fdl_row_callback)(void *data, const fdl_cell *cells, size_t count, fdl_error *error);
 
-/* Streams the rows of a query whose columns are BIGINT, BOOLEAN or VARCHAR (cast others in the SQL). */
+/*
+ * Streams the rows of one SELECT whose columns are BIGINT, BOOLEAN or VARCHAR (cast others in the SQL).
+ * The callback must not run another statement in the same session: that would end the stream.
+ */
 fdl_code fdl_duck_query(fdl_duck *duck, const char *sql, fdl_row_callback callback, void *data, fdl_error *error);
 
 /* 'text' and "name" as SQL literals and identifiers, quotes doubled. */

@@ -1,0 +1,327 @@
+/*
+ * duck.c - sessions on DuckDB: open, attach, lock, run, read row by row.
+ *
+ * A result is always streamed: a catalog may hold a million rows, and a
+ * materialised result of them costs more memory than all the rest.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* vasprintf */
+#endif
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/duck_api.h"
+#include "util/file.h"
+#include "util/text.h"
+
+#define SQL_LIMIT_BYTES (16u << 20)
+#define ROW_LIMIT_BYTES (256u << 20)
+
+/* ---- sessions ----------------------------------------------------------- */
+
+fdl_code fdl_duck_fail(fdl_error *error, const char *said) {
+    if (said == NULL || said[0] == '\0') {
+        said = "no reason given";
+    }
+    return fdl_fail(error, FDL_FAILED, NULL, "duckdb: %.*s", (int)strcspn(said, "\r\n"), said);
+}
+
+/*
+ * One thread, since catalogs are small and other work runs beside us; nothing
+ * fetched, nothing loaded unasked, nothing read or left in the home or the
+ * current folder.
+ */
+static fdl_code configure(const fdl_duck_api *api, fdl_duck_config config, fdl_error *error) {
+    static const char *const settings[][2] = {
+        {"threads", "1"},
+        {"autoinstall_known_extensions", "false"},
+        {"autoload_known_extensions", "false"},
+        {"allow_community_extensions", "false"},
+        {"allow_persistent_secrets", "false"},
+        {"temp_directory", ""},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        if (api->set_config(config, settings[i][0], settings[i][1]) != FDL_DUCK_SUCCESS) {
+            return fdl_fail(error, FDL_FAILED, NULL, "duckdb %s does not know the setting '%s'", api->library_version(),
+                            settings[i][0]);
+        }
+    }
+    return FDL_OK;
+}
+
+static fdl_code open_database(fdl_duck *duck, fdl_error *error) {
+    const fdl_duck_api *api = duck->api;
+    fdl_duck_config config = NULL;
+    char *said = NULL;
+    if (api->create_config(&config) != FDL_DUCK_SUCCESS) {
+        return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+    }
+    fdl_code code = configure(api, config, error);
+    if (code == FDL_OK && api->open_ext(NULL, &duck->database, config, &said) != FDL_DUCK_SUCCESS) {
+        code = fdl_duck_fail(error, said);
+    }
+    if (said != NULL) {
+        api->free(said);
+    }
+    api->destroy_config(&config);
+    if (code == FDL_OK && api->connect(duck->database, &duck->connection) != FDL_DUCK_SUCCESS) {
+        code = fdl_fail(error, FDL_FAILED, NULL, "duckdb: cannot connect to a database in memory");
+    }
+    return code;
+}
+
+fdl_code fdl_duck_open(const fdl_context *context, fdl_duck **out, fdl_error *error) {
+    fdl_duck *duck = NULL;
+    fdl_code code = fdl_alloc(&duck, 1, sizeof *duck, error);
+    if (code != FDL_OK) {
+        return code;
+    }
+    code = fdl_duck_load(context, &duck->api, &duck->library_path, error);
+    if (code == FDL_OK) {
+        code = open_database(duck, error);
+    }
+    if (code != FDL_OK) {
+        fdl_duck_free(duck);
+        return code;
+    }
+    *out = duck;
+    return FDL_OK;
+}
+
+void fdl_duck_free(fdl_duck *duck) {
+    if (duck == NULL) {
+        return;
+    }
+    if (duck->connection != NULL) {
+        duck->api->disconnect(&duck->connection);
+    }
+    if (duck->database != NULL) {
+        duck->api->close(&duck->database);
+    }
+    free(duck);
+}
+
+static fdl_code run(fdl_duck *duck, const char *sql, fdl_error *error) {
+    fdl_duck_result result;
+    memset(&result, 0, sizeof result);
+    fdl_code code = FDL_OK;
+    if (duck->api->query(duck->connection, sql, &result) != FDL_DUCK_SUCCESS) {
+        code = fdl_duck_fail(error, duck->api->result_error(&result));
+    }
+    duck->api->destroy_result(&result);
+    return code;
+}
+
+fdl_code fdl_duck_exec(fdl_duck *duck, fdl_error *error, const char *format, ...) {
+    char *sql = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&sql, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+    }
+    fdl_code code = run(duck, sql, error);
+    free(sql);
+    return code;
+}
+
+fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fdl_error *error) {
+    fdl_buf sql;
+    char *absolute = NULL;
+    fdl_buf_init(&sql, SQL_LIMIT_BYTES);
+    /* Absolute, so that no name can be taken for a prefix like "sqlite:" or "https:". */
+    fdl_code code = fdl_path_absolute(path, &absolute, error);
+    if (code == FDL_OK) {
+        code = fdl_buf_add_str(&sql, "ATTACH ", error);
+    }
+    if (code == FDL_OK) {
+        code = fdl_sql_literal(&sql, absolute, error);
+    }
+    if (code == FDL_OK) {
+        code = fdl_buf_add_format(&sql, error, " AS %s (TYPE duckdb, READ_ONLY)", alias);
+    }
+    if (code == FDL_OK) {
+        code = run(duck, sql.data, error);
+    }
+    free(absolute);
+    fdl_buf_clear(&sql);
+    return code;
+}
+
+fdl_code fdl_duck_lock(fdl_duck *duck, fdl_error *error) {
+    return run(duck, "SET enable_external_access = false; SET lock_configuration = true", error);
+}
+
+/* ---- streams ------------------------------------------------------------ */
+
+fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *out, fdl_error *error) {
+    memset(out, 0, sizeof *out);
+    out->api = duck->api;
+    if (out->api->prepare(duck->connection, sql, &out->statement) != FDL_DUCK_SUCCESS) {
+        return fdl_duck_fail(error, out->api->prepare_error(out->statement));
+    }
+    if (out->api->execute_prepared_streaming(out->statement, &out->result) != FDL_DUCK_SUCCESS) {
+        return fdl_duck_fail(error, out->api->result_error(&out->result));
+    }
+    out->column_count = out->api->column_count(&out->result);
+    return FDL_OK;
+}
+
+fdl_code fdl_duck_stream_next(fdl_duck_stream *stream, uint64_t *rows, fdl_error *error) {
+    if (stream->chunk != NULL) {
+        stream->api->destroy_data_chunk(&stream->chunk);
+    }
+    stream->chunk = stream->api->fetch_chunk(stream->result);
+    *rows = stream->chunk == NULL ? 0 : stream->api->data_chunk_get_size(stream->chunk);
+    if (stream->chunk == NULL) {
+        const char *said = stream->api->result_error(&stream->result);
+        return said == NULL || said[0] == '\0' ? FDL_OK : fdl_duck_fail(error, said);
+    }
+    return FDL_OK;
+}
+
+void fdl_duck_stream_close(fdl_duck_stream *stream) {
+    if (stream->chunk != NULL) {
+        stream->api->destroy_data_chunk(&stream->chunk);
+    }
+    if (stream->result.internal != NULL) {
+        stream->api->destroy_result(&stream->result);
+    }
+    if (stream->statement != NULL) {
+        stream->api->destroy_prepare(&stream->statement);
+    }
+}
+
+/* ---- queries row by row ------------------------------------------------- */
+
+/* One column of the current chunk. */
+typedef struct column {
+    int type;
+    const void *data;
+    const uint64_t *validity;
+} column;
+
+/* DuckDB's strings have no NUL behind them, so the texts of a row are copied next to each other. */
+static fdl_code fill_text(fdl_buf *texts, const fdl_duck_string *string, fdl_cell *cell, fdl_error *error) {
+    cell->length = string->length;
+    cell->integer = (int64_t)texts->length; /* where it begins; the buf may still move */
+    fdl_code code = fdl_buf_add(texts, fdl_duck_string_bytes(string), string->length, error);
+    return code == FDL_OK ? fdl_buf_add(texts, "", 1, error) : code;
+}
+
+static fdl_code fill_row(const column *columns, uint64_t count, uint64_t row, fdl_buf *texts, fdl_cell *cells,
+                         fdl_error *error) {
+    fdl_code code = FDL_OK;
+    texts->length = 0;
+    for (uint64_t i = 0; i < count && code == FDL_OK; i++) {
+        cells[i] = (fdl_cell){.is_null = fdl_duck_is_null(columns[i].validity, row)};
+        if (cells[i].is_null) {
+            continue;
+        }
+        switch (columns[i].type) {
+        case FDL_DUCK_BIGINT:
+            cells[i].integer = ((const int64_t *)columns[i].data)[row];
+            break;
+        case FDL_DUCK_BOOLEAN:
+            cells[i].integer = ((const bool *)columns[i].data)[row];
+            break;
+        default:
+            code = fill_text(texts, &((const fdl_duck_string *)columns[i].data)[row], &cells[i], error);
+        }
+    }
+    for (uint64_t i = 0; i < count && code == FDL_OK; i++) {
+        if (!cells[i].is_null && columns[i].type == FDL_DUCK_VARCHAR) {
+            cells[i].text = texts->data + cells[i].integer;
+            cells[i].integer = 0;
+        }
+    }
+    return code;
+}
+
+static fdl_code check_types(fdl_duck_stream *stream, column *columns, fdl_error *error) {
+    for (uint64_t i = 0; i < stream->column_count; i++) {
+        columns[i].type = stream->api->column_type(&stream->result, i);
+        if (columns[i].type != FDL_DUCK_BIGINT && columns[i].type != FDL_DUCK_BOOLEAN &&
+            columns[i].type != FDL_DUCK_VARCHAR) {
+            return fdl_fail(error, FDL_FAILED, NULL,
+                            "column %d of a query of ours has duckdb type %d; cast it in the SQL", (int)i + 1,
+                            columns[i].type);
+        }
+    }
+    return FDL_OK;
+}
+
+static fdl_code each_row(fdl_duck_stream *stream, column *columns, uint64_t rows, fdl_buf *texts, fdl_cell *cells,
+                         fdl_row_callback callback, void *data, fdl_error *error) {
+    for (uint64_t i = 0; i < stream->column_count; i++) {
+        fdl_duck_vector vector = stream->api->data_chunk_get_vector(stream->chunk, i);
+        columns[i].data = stream->api->vector_get_data(vector);
+        columns[i].validity = stream->api->vector_get_validity(vector);
+    }
+    fdl_code code = FDL_OK;
+    for (uint64_t row = 0; row < rows && code == FDL_OK; row++) {
+        code = fill_row(columns, stream->column_count, row, texts, cells, error);
+        if (code == FDL_OK) {
+            code = callback(data, cells, (size_t)stream->column_count, error);
+        }
+    }
+    return code;
+}
+
+fdl_code fdl_duck_query(fdl_duck *duck, const char *sql, fdl_row_callback callback, void *data, fdl_error *error) {
+    fdl_duck_stream stream;
+    column *columns = NULL;
+    fdl_cell *cells = NULL;
+    fdl_buf texts;
+    uint64_t rows = 1;
+    fdl_buf_init(&texts, ROW_LIMIT_BYTES);
+    fdl_code code = fdl_duck_stream_open(duck, sql, &stream, error);
+    if (code == FDL_OK) {
+        code = fdl_alloc(&columns, (size_t)stream.column_count, sizeof *columns, error);
+    }
+    if (code == FDL_OK) {
+        code = fdl_alloc(&cells, (size_t)stream.column_count, sizeof *cells, error);
+    }
+    if (code == FDL_OK) {
+        code = check_types(&stream, columns, error);
+    }
+    while (code == FDL_OK && rows > 0) {
+        code = fdl_duck_stream_next(&stream, &rows, error);
+        if (code == FDL_OK) {
+            code = each_row(&stream, columns, rows, &texts, cells, callback, data, error);
+        }
+    }
+    fdl_duck_stream_close(&stream);
+    fdl_buf_clear(&texts);
+    free(columns);
+    free(cells);
+    return code;
+}
+
+/* ---- SQL text ----------------------------------------------------------- */
+
+static fdl_code add_quoted(fdl_buf *sql, const char *text, char quote, fdl_error *error) {
+    fdl_code code = fdl_buf_add(sql, &quote, 1, error);
+    while (code == FDL_OK && *text != '\0') {
+        const char *end = strchr(text, quote);
+        size_t length = end == NULL ? strlen(text) : (size_t)(end - text) + 1;
+        code = fdl_buf_add(sql, text, length, error);
+        if (code == FDL_OK && end != NULL) {
+            code = fdl_buf_add(sql, &quote, 1, error);
+        }
+        text += length;
+    }
+    return code == FDL_OK ? fdl_buf_add(sql, &quote, 1, error) : code;
+}
+
+fdl_code fdl_sql_literal(fdl_buf *sql, const char *text, fdl_error *error) {
+    return add_quoted(sql, text, '\'', error);
+}
+
+fdl_code fdl_sql_name(fdl_buf *sql, const char *name, fdl_error *error) {
+    return add_quoted(sql, name, '"', error);
+}
