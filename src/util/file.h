@@ -24,8 +24,21 @@ fdl_code fdl_file_read(const char *path, size_t limit_bytes, char **out, size_t 
 /* Temporary name beside it, fsync, rename, fsync of the folder. */
 fdl_code fdl_file_write(const char *path, const void *bytes, size_t length, fdl_error *error);
 
-/* Copies to a new file, durable; the target must not exist. */
+/* Copies to a new file, durable and there whole or not at all; a target that exists is FDL_CONFLICT. */
 fdl_code fdl_file_copy(const char *from, const char *to, fdl_error *error);
+
+/* The pieces these are made of, for those who need other steps in between. */
+
+/* A new empty file named "<near>.<random>.tmp", open for writing; `*path` is released with free(). */
+fdl_code fdl_temp_create(const char *near, char **path, int *fd, fdl_error *error);
+/* Writes all bytes; `path` is what the file is called in errors. */
+fdl_code fdl_fd_write(int fd, const char *path, const void *bytes, size_t length, fdl_error *error);
+/* Copies `from` from where it stands to its end. */
+fdl_code fdl_fd_copy(int from, const char *from_path, int to, const char *to_path, fdl_error *error);
+/* fsync(2), then close(2) in every case. */
+fdl_code fdl_fd_finish(int fd, const char *path, fdl_error *error);
+/* As fdl_file_rename, but a target that exists is FDL_CONFLICT and stays.  Does not sync the folder. */
+fdl_code fdl_file_rename_new(const char *from, const char *to, fdl_error *error);
 
 /* rename(2) over what is there, then fsync of the target's folder. */
 fdl_code fdl_file_rename(const char *from, const char *to, fdl_error *error);
@@ -36,7 +49,7 @@ fdl_code fdl_file_size(const char *path, uint64_t *size_bytes, fdl_error *error)
 /* A missing file is FDL_OK. */
 fdl_code fdl_file_remove(const char *path, fdl_error *error);
 
-/* The folder and its parents; one that is there is FDL_OK. */
+/* The folder and its parents, durable; one that is there is FDL_OK. */
 fdl_code fdl_folder_make(const char *path, fdl_error *error);
 /* The folder and all in it, symlinks not followed; a missing one is FDL_OK. */
 fdl_code fdl_folder_remove(const char *path, fdl_error *error);

@@ -12,7 +12,10 @@
 /* Zeroed memory for `count` elements, released with free(); FDL_FAILED "out of memory" otherwise. */
 fdl_code fdl_alloc(void *out_pointer, size_t count, size_t element_bytes, fdl_error *error);
 
-/* Makes room for one more in a growing array (doubling): `*items` has `count` elements used. */
+/*
+ * Makes room for one more in an array that only this function grows (doubling):
+ * `*items` has `count` elements used, and is NULL at first.
+ */
 fdl_code fdl_grow(void *items_pointer, size_t count, size_t element_bytes, fdl_error *error);
 
 /* A copy; NULL stays NULL. */
@@ -28,5 +31,7 @@ bool fdl_str_fit(char *out, size_t out_bytes, const char *text);
 
 /* Strict UTF-8 (no surrogates, no overlong forms). */
 bool fdl_utf8_valid(const char *bytes, size_t length);
+/* The bytes of the one character that `bytes` starts with, 1 to 4; 0 when it is none. */
+size_t fdl_utf8_char(const char *bytes, size_t length);
 
 #endif

@@ -1,0 +1,149 @@
+/*
+ * text.c - allocation that answers with an error, small strings, UTF-8.
+ */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/text.h"
+
+static fdl_code out_of_memory(fdl_error *error) {
+    return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+}
+
+fdl_code fdl_alloc(void *out_pointer, size_t count, size_t element_bytes, fdl_error *error) {
+    void *memory = calloc(count ? count : 1, element_bytes ? element_bytes : 1);
+    if (!memory)
+        return out_of_memory(error);
+    memcpy(out_pointer, &memory, sizeof memory);
+    return FDL_OK;
+}
+
+/*
+ * The capacity is not stored; it follows from the count: FIRST_ROOM until that
+ * many are used, then the next power of two.  So memory is moved only when the
+ * count stands at 0 or at such a power.
+ */
+fdl_code fdl_grow(void *items_pointer, size_t count, size_t element_bytes, fdl_error *error) {
+    enum { FIRST_ROOM = 8 };
+    size_t room = FIRST_ROOM;
+    if (count > 0) {
+        bool full = count >= FIRST_ROOM && (count & (count - 1)) == 0;
+        if (!full)
+            return FDL_OK;
+        if (count > SIZE_MAX / 2)
+            return out_of_memory(error);
+        room = count * 2;
+    }
+    if (room > SIZE_MAX / (element_bytes ? element_bytes : 1))
+        return out_of_memory(error);
+
+    void *items;
+    memcpy(&items, items_pointer, sizeof items);
+    items = realloc(items, room * element_bytes);
+    if (!items)
+        return out_of_memory(error);
+    memcpy(items_pointer, &items, sizeof items);
+    return FDL_OK;
+}
+
+fdl_code fdl_str_copy(char **out, const char *text, fdl_error *error) {
+    return fdl_str_copy_n(out, text, text ? strlen(text) : 0, error);
+}
+
+fdl_code fdl_str_copy_n(char **out, const char *text, size_t length, fdl_error *error) {
+    if (!text) {
+        *out = NULL;
+        return FDL_OK;
+    }
+    if (length == SIZE_MAX)
+        return out_of_memory(error);
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return out_of_memory(error);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    *out = copy;
+    return FDL_OK;
+}
+
+fdl_code fdl_str_format(char **out, fdl_error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (!text)
+        return out_of_memory(error);
+
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    *out = text;
+    return FDL_OK;
+}
+
+bool fdl_str_starts(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool fdl_str_ends(const char *text, const char *suffix) {
+    size_t text_length = strlen(text);
+    size_t suffix_length = strlen(suffix);
+    return text_length >= suffix_length && memcmp(text + text_length - suffix_length, suffix, suffix_length) == 0;
+}
+
+bool fdl_str_fit(char *out, size_t out_bytes, const char *text) {
+    size_t length = strlen(text);
+    bool fits = length < out_bytes;
+    memcpy(out, text, fits ? length : 0);
+    if (out_bytes > 0)
+        out[fits ? length : 0] = '\0';
+    return fits;
+}
+
+size_t fdl_utf8_char(const char *bytes, size_t length) {
+    const unsigned char *u = (const unsigned char *)bytes;
+    if (length == 0)
+        return 0;
+    if (u[0] < 0x80)
+        return 1;
+
+    /* The second byte's range keeps out overlong forms, surrogates and what lies above U+10FFFF. */
+    size_t want;
+    unsigned char low = 0x80;
+    unsigned char high = 0xbf;
+    if (u[0] >= 0xc2 && u[0] <= 0xdf) {
+        want = 2;
+    } else if (u[0] >= 0xe0 && u[0] <= 0xef) {
+        want = 3;
+        low = u[0] == 0xe0 ? 0xa0 : low;
+        high = u[0] == 0xed ? 0x9f : high;
+    } else if (u[0] >= 0xf0 && u[0] <= 0xf4) {
+        want = 4;
+        low = u[0] == 0xf0 ? 0x90 : low;
+        high = u[0] == 0xf4 ? 0x8f : high;
+    } else {
+        return 0;
+    }
+    if (length < want || u[1] < low || u[1] > high)
+        return 0;
+    for (size_t i = 2; i < want; i++) {
+        if ((u[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return want;
+}
+
+bool fdl_utf8_valid(const char *bytes, size_t length) {
+    size_t at = 0;
+    while (at < length) {
+        size_t step = fdl_utf8_char(bytes + at, length - at);
+        if (step == 0)
+            return false;
+        at += step;
+    }
+    return true;
+}
