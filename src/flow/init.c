@@ -1,0 +1,79 @@
+/*
+ * init.c - makes a repository: fdl.json, then HEAD, each created once.
+ *
+ * A second init finds fdl.json and changes nothing; one that was stopped
+ * between the two is finished by the next.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fdl.h"
+#include "repo/config.h"
+#include "repo/layout.h"
+#include "util/ident.h"
+#include "util/json.h"
+#include "util/text.h"
+
+static fdl_code config_write(const fdl_init_options *options, char **out, size_t *length, fdl_error *error) {
+    char made[FDL_ID_BYTES];
+    const char *id = options->id;
+    fdl_code code = FDL_OK;
+    if (!id) {
+        code = fdl_uuid_v4(made, error);
+        id = made;
+    } else if (!fdl_uuid_valid(id)) {
+        code = fdl_fail(error, FDL_USAGE, id, "'%s' is not a UUID (lower case, 8-4-4-4-12 digits)", id);
+    }
+    if (code != FDL_OK)
+        return code;
+    json_t *config = json_object();
+    if (!config)
+        return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+    code = fdl_json_set(config, "fdl", json_string(FDL_FORMAT), error);
+    if (code == FDL_OK)
+        code = fdl_json_set(config, "id", json_string(id), error);
+    if (code == FDL_OK)
+        code = fdl_json_set(config, "data_dir", json_string(options->data_dir ? options->data_dir : "data/"), error);
+    if (code == FDL_OK && options->url)
+        code = fdl_json_set(config, "url", json_string(options->url), error);
+    if (code == FDL_OK)
+        code = fdl_json_write(config, out, length, error);
+    json_decref(config);
+    return code;
+}
+
+/* Creates `key` unless it is there; `*created` says which. */
+static fdl_code create_key(fdl_repo *repo, const char *key, const char *bytes, size_t length, bool *created,
+                           fdl_error *error) {
+    fdl_source source = {.bytes = bytes, .length_bytes = length};
+    fdl_code code =
+        fdl_store_put(fdl_repo_store(repo), key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
+    *created = code == FDL_OK;
+    return code == FDL_CONFLICT ? FDL_OK : code;
+}
+
+fdl_code fdl_init(fdl_repo *repo, const fdl_init_options *options, bool *created, fdl_error *error) {
+    const char *branch = options->branch ? options->branch : "main";
+    const fdl_config *checked = NULL;
+    char *config = NULL, *head = NULL;
+    size_t length = 0;
+    bool made_config = false, made_head = false;
+    fdl_code code = fdl_ref_name_check(branch, error);
+    if (code == FDL_OK)
+        code = config_write(options, &config, &length, error);
+    if (code == FDL_OK)
+        code = fdl_config_check(config, length, error);
+    if (code == FDL_OK)
+        code = create_key(repo, FDL_KEY_CONFIG, config, length, &made_config, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&head, error, "ref: " FDL_REF_HEADS "%s\n", branch);
+    if (code == FDL_OK)
+        code = create_key(repo, FDL_KEY_HEAD, head, strlen(head), &made_head, error);
+    if (code == FDL_OK) /* what was there already must be a repository we know */
+        code = fdl_repo_config(repo, &checked, error);
+    if (code == FDL_OK)
+        *created = made_config;
+    free(head);
+    free(config);
+    return code;
+}

@@ -1,0 +1,280 @@
+/*
+ * push.c - pending versions go to the repository, one by one, each in the order
+ * that protects readers:
+ *
+ *   data files -> catalog -> dataset -> version.json -> the ref, by
+ *   compare-and-swap -> refs.json
+ *
+ * Nothing a file points to is written after it, and a reader starts at the ref:
+ * stopped anywhere before the ref, a push leaves files that no reader reaches,
+ * and run again it uploads only what is missing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fdl.h"
+#include "flow/pending.h"
+#include "flow/work.h"
+#include "repo/layout.h"
+#include "util/file.h"
+#include "util/ident.h"
+#include "util/text.h"
+
+void fdl_push_result_clear(fdl_push_result *result) {
+    free(result->pushed);
+    memset(result, 0, sizeof *result);
+}
+
+typedef struct push {
+    const fdl_context *context;
+    fdl_work work;
+    fdl_repo *repo;
+    fdl_store *store;
+    const fdl_config *config;
+    fdl_pending pending;
+    char *local_data; /* the folder of new data files over HTTP, else NULL */
+    char branch[FDL_REF_BYTES];
+    fdl_push_result *result;
+} push;
+
+/* ---- uploads ------------------------------------------------------------------ */
+
+/*
+ * Creates `key` from a file.  A key that is there already is what an earlier,
+ * stopped push left, which must be the same size: keys are never reused.
+ */
+static fdl_code upload(push *p, const char *key, const char *path, const char *sha256, fdl_error *error) {
+    fdl_source source = {.path = path, .sha256 = sha256};
+    fdl_object object = {0};
+    uint64_t size = 0;
+    fdl_code code = fdl_file_size(path, &size, error);
+    if (code == FDL_OK)
+        code = fdl_store_put(p->store, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, &object, error);
+    if (code == FDL_OK) {
+        p->result->uploaded_files++;
+        p->result->uploaded_bytes += size;
+    }
+    if (code != FDL_CONFLICT && code != FDL_UNCERTAIN)
+        return code;
+    fdl_error first = *error;
+    code = fdl_store_head(p->store, key, &object, error);
+    if (code == FDL_NOT_FOUND) { /* the put did not happen after all */
+        *error = first;
+        return first.code;
+    }
+    if (code == FDL_OK && object.size_bytes != size)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' is in the repository already with %llu bytes instead of %llu", key,
+                        (unsigned long long)object.size_bytes, (unsigned long long)size);
+    return code;
+}
+
+/* Step 1.  Where DuckDB wrote into the repository itself, the file only has to be made durable. */
+static fdl_code push_data_file(push *p, const fdl_needed_file *file, fdl_error *error) {
+    char *key = NULL, *local = NULL;
+    fdl_code code = fdl_str_format(&key, error, "%s%s", p->config->data_dir, file->path);
+    if (code == FDL_OK && p->local_data)
+        code = fdl_str_format(&local, error, "%s%s", p->local_data, file->path);
+    if (code == FDL_OK)
+        code = local && fdl_file_exists(local) ? upload(p, key, local, NULL, error) : fdl_store_sync(p->store, key, error);
+    free(local);
+    free(key);
+    return code;
+}
+
+static fdl_code push_data(push *p, const fdl_version *version, fdl_error *error) {
+    char *path = NULL;
+    fdl_needed needed = {0};
+    fdl_code code = fdl_pending_file(&p->work, version->id, "files.txt", &path, error);
+    if (code == FDL_OK)
+        code = fdl_needed_read(path, &needed, error);
+    if (code == FDL_OK)
+        code = fdl_needed_check(p->repo, p->local_data, &needed, error);
+    for (size_t i = 0; code == FDL_OK && i < needed.count; i++)
+        if (needed.items[i].is_new)
+            code = push_data_file(p, &needed.items[i], error);
+    fdl_needed_clear(&needed);
+    free(path);
+    return code;
+}
+
+static fdl_code push_version_file(push *p, const fdl_version *version, const char *name, const char *sha256,
+                                  fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    char *path = NULL;
+    fdl_code code = fdl_key_version(key, version->id, name, error);
+    if (code == FDL_OK)
+        code = fdl_pending_file(&p->work, version->id, name, &path, error);
+    if (code == FDL_OK)
+        code = upload(p, key, path, sha256, error);
+    free(path);
+    return code;
+}
+
+/* Steps 1 to 4. */
+static fdl_code push_files(push *p, const fdl_version *version, fdl_error *error) {
+    fdl_code code = push_data(p, version, error);
+    if (code == FDL_OK)
+        code = push_version_file(p, version, version->catalog.file.path, version->catalog.file.sha256, error);
+    if (code == FDL_OK)
+        code = push_version_file(p, version, version->dataset.path, version->dataset.sha256, error);
+    if (code == FDL_OK)
+        code = push_version_file(p, version, FDL_FILE_VERSION, NULL, error);
+    return code;
+}
+
+/* ---- the ref -------------------------------------------------------------------- */
+
+/* Whether `id` is `tip` or an ancestor of it.  seq falls by one a step, so the walk is as long as it must be. */
+static fdl_code contains(fdl_repo *repo, const char *tip, const char *id, int64_t seq, bool *found, fdl_error *error) {
+    char at[FDL_ID_BYTES];
+    memcpy(at, tip, sizeof at);
+    *found = false;
+    fdl_code code = FDL_OK;
+    for (int64_t last_seq = INT64_MAX; code == FDL_OK && at[0] && !*found && last_seq > seq;) {
+        fdl_version version = {0};
+        *found = strcmp(at, id) == 0;
+        if (!*found)
+            code = fdl_version_read(repo, at, &version, error);
+        last_seq = version.seq < last_seq ? version.seq : 0;
+        memcpy(at, version.parent, sizeof at);
+        fdl_version_clear(&version);
+    }
+    return code;
+}
+
+static fdl_code conflict(push *p, const fdl_version *version, const fdl_ref *ref, fdl_error *error) {
+    const char *name = p->branch + strlen(FDL_REF_HEADS);
+    if (!ref->id[0])
+        return fdl_fail(error, FDL_CONFLICT, p->branch,
+                        "branch '%s' does not exist, but version '%s' builds on '%s'; create it there first with 'fdl "
+                        "branch %s %s %s'",
+                        name, version->id, version->parent, p->work.repo, name, version->parent);
+    return fdl_fail(error, FDL_CONFLICT, p->branch,
+                    "branch '%s' has moved to '%s' since '%s' was checked out; your version is kept: redo the work on "
+                    "the new one with 'fdl checkout %s %s --force' (which keeps a backup), then commit and push",
+                    name, ref->id, p->work.path, p->work.repo, p->work.path);
+}
+
+/* Compares first: an ETag read now protects nothing if the ref moved since checkout. */
+static fdl_code read_ref(push *p, const fdl_version *version, fdl_ref *ref, bool *landed, fdl_error *error) {
+    *landed = false;
+    memset(ref, 0, sizeof *ref);
+    fdl_code code = fdl_ref_read(p->repo, p->branch, ref, error);
+    if (code == FDL_NOT_FOUND) {
+        memset(ref, 0, sizeof *ref);
+        code = FDL_OK;
+    }
+    if (code != FDL_OK || strcmp(ref->id, version->parent) == 0)
+        return code;
+    if (ref->id[0])
+        code = contains(p->repo, ref->id, version->id, version->seq, landed, error);
+    bool new_branch = !ref->id[0] && p->work.base.id[0] && strcmp(p->branch, p->work.branch) != 0;
+    if (code == FDL_OK && new_branch)
+        return FDL_OK;
+    if (code == FDL_OK && !*landed)
+        code = conflict(p, version, ref, error);
+    return code;
+}
+
+/* The version is on the branch: it becomes the base, and its pending folder goes. */
+static fdl_code landed_version(push *p, const fdl_version *version, fdl_error *error) {
+    char *catalog = NULL, *base = NULL, *folder = NULL;
+    fdl_code code = fdl_pending_file(&p->work, version->id, FDL_FILE_CATALOG, &catalog, error);
+    if (code == FDL_OK)
+        code = fdl_work_file(&p->work, "base.duckdb", &base, error);
+    if (code == FDL_OK)
+        code = fdl_pending_file(&p->work, version->id, "", &folder, error);
+    if (code == FDL_OK && fdl_file_exists(catalog)) /* gone when an earlier push was stopped right here */
+        code = fdl_file_rename(catalog, base, error);
+    if (code == FDL_OK) {
+        p->work.base.seq = version->seq;
+        p->work.base.snapshot_id = version->snapshot_id;
+        memcpy(p->work.base.id, version->id, sizeof p->work.base.id);
+        memcpy(p->work.base.sha256, version->catalog.file.sha256, sizeof p->work.base.sha256);
+        memcpy(p->work.branch, p->branch, sizeof p->work.branch);
+        code = fdl_work_save(&p->work, error);
+    }
+    if (code == FDL_OK)
+        code = fdl_folder_remove(folder, error);
+    if (code == FDL_OK)
+        memcpy(p->result->pushed[p->result->pushed_count++], version->id, FDL_ID_BYTES);
+    free(folder);
+    free(base);
+    free(catalog);
+    return code;
+}
+
+static fdl_code push_one(push *p, const fdl_version *version, fdl_error *error) {
+    fdl_ref ref = {0};
+    bool landed = false;
+    fdl_code code = read_ref(p, version, &ref, &landed, error);
+    if (code == FDL_OK && !landed)
+        code = push_files(p, version, error);
+    if (code == FDL_OK && !landed) {
+        code = fdl_ref_write(p->repo, p->branch, version->id, ref.id[0] ? &ref : NULL, error);
+        if (code == FDL_CONFLICT) { /* tell it as the comparison would have, a moment later */
+            fdl_error refused = *error;
+            code = read_ref(p, version, &ref, &landed, error);
+            if (code == FDL_OK && !landed) {
+                *error = refused;
+                code = refused.code;
+            }
+        }
+    }
+    if (code == FDL_OK)
+        code = landed_version(p, version, error);
+    return code;
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+static fdl_code choose_branch(push *p, const fdl_push_options *options, fdl_error *error) {
+    if (!options->branch && !p->work.branch[0])
+        return fdl_fail(error, FDL_USAGE, p->work.path,
+                        "'%s' was not checked out of a branch; say where to push with --branch", p->work.path);
+    if (!options->branch) {
+        memcpy(p->branch, p->work.branch, sizeof p->branch);
+        return FDL_OK;
+    }
+    fdl_code code = fdl_ref_name_check(options->branch, error);
+    if (code == FDL_OK)
+        snprintf(p->branch, sizeof p->branch, FDL_REF_HEADS "%s", options->branch);
+    return code;
+}
+
+fdl_code fdl_push(const fdl_context *context, const char *path, const fdl_push_options *options, fdl_push_result *out,
+                  fdl_error *error) {
+    push p = {.context = context, .result = out};
+    memset(out, 0, sizeof *out);
+    fdl_code code = fdl_work_open(context, path, &p.work, &p.repo, error);
+    if (code == FDL_OK)
+        code = choose_branch(&p, options, error);
+    if (code == FDL_OK)
+        code = fdl_repo_config(p.repo, &p.config, error);
+    if (code == FDL_OK)
+        code = fdl_pending_read(&p.work, &p.pending, error);
+    if (code == FDL_OK && fdl_repo_is_http(p.repo))
+        code = fdl_work_data_path(&p.work, p.repo, &p.local_data, error);
+    if (code == FDL_OK)
+        code = fdl_alloc(&out->pushed, p.pending.count ? p.pending.count : 1, sizeof *out->pushed, error);
+    if (code == FDL_OK) {
+        memcpy(out->branch, p.branch, sizeof out->branch);
+        p.store = fdl_repo_store(p.repo);
+    }
+    for (size_t i = 0; code == FDL_OK && i < p.pending.count; i++)
+        code = push_one(&p, &p.pending.items[i], error);
+    /* Also when nothing was pending: that repairs a refs.json which a stopped push left behind. */
+    if (code == FDL_OK || out->pushed_count > 0) {
+        fdl_error late;
+        fdl_code updated = fdl_refs_json_update(p.repo, &late);
+        if (code == FDL_OK && updated != FDL_OK) {
+            *error = late;
+            code = updated;
+        }
+    }
+    free(p.local_data);
+    fdl_pending_clear(&p.pending);
+    fdl_repo_free(p.repo);
+    fdl_work_clear(&p.work);
+    return code;
+}

@@ -1,0 +1,81 @@
+/*
+ * refs.c - branches and tags: create and delete, and refs.json kept in step.
+ */
+#include <string.h>
+
+#include "fdl.h"
+#include "repo/layout.h"
+#include "util/text.h"
+
+static bool is_branch(const char *kind) {
+    return strcmp(kind, FDL_REF_HEADS) == 0;
+}
+
+static fdl_code full_name(const char *kind, const char *name, char out[FDL_REF_BYTES], fdl_error *error) {
+    fdl_code code = fdl_ref_name_check(name, error);
+    if (code != FDL_OK)
+        return code;
+    size_t prefix = strlen(kind);
+    memcpy(out, kind, prefix);
+    if (!fdl_str_fit(out + prefix, FDL_REF_BYTES - prefix, name))
+        return fdl_fail(error, FDL_USAGE, name, "the name '%s' is too long", name);
+    return FDL_OK;
+}
+
+/* Looked at first, since a write that finds our own value there counts as done (its answer may have been lost). */
+static fdl_code refuse_existing(fdl_repo *repo, const char *kind, const char *name, const char *full,
+                                fdl_error *error) {
+    fdl_ref existing = {0};
+    fdl_code code = fdl_ref_read(repo, full, &existing, error);
+    if (code == FDL_OK)
+        return fdl_fail(error, FDL_CONFLICT, full, "%s '%s' exists already and holds '%s'%s",
+                        is_branch(kind) ? "branch" : "tag", name, existing.id,
+                        is_branch(kind) ? "" : "; a tag never moves");
+    return code == FDL_NOT_FOUND ? FDL_OK : code;
+}
+
+fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, const char *revision, fdl_ref *out,
+                        fdl_error *error) {
+    fdl_ref ref = {0};
+    fdl_location location = {0};
+    char full[FDL_REF_BYTES];
+    fdl_code code = full_name(kind, name, full, error);
+    if (code == FDL_OK)
+        code = refuse_existing(repo, kind, name, full, error);
+    if (code == FDL_OK)
+        code = fdl_locate(repo, revision, &location, error); /* an expired version can get no new name */
+    if (code == FDL_OK) {
+        memcpy(ref.name, full, sizeof ref.name);
+        memcpy(ref.id, location.target.id, sizeof ref.id);
+        code = fdl_ref_write(repo, full, ref.id, NULL, error);
+    }
+    if (code == FDL_OK)
+        code = fdl_refs_json_update(repo, error);
+    if (code == FDL_OK)
+        *out = ref;
+    fdl_location_clear(&location);
+    return code;
+}
+
+fdl_code fdl_ref_delete(fdl_repo *repo, const char *kind, const char *name, fdl_ref *out, fdl_error *error) {
+    fdl_ref ref = {0};
+    char full[FDL_REF_BYTES], head[FDL_REF_BYTES];
+    fdl_code code = full_name(kind, name, full, error);
+    if (code == FDL_OK && is_branch(kind)) {
+        code = fdl_head_read(repo, head, error);
+        if (code == FDL_OK && strcmp(head, full) == 0)
+            code = fdl_fail(error, FDL_REFUSED, full, "branch '%s' is the one HEAD names and cannot be deleted", name);
+    }
+    if (code == FDL_OK)
+        code = fdl_ref_read(repo, full, &ref, error);
+    if (code == FDL_NOT_FOUND)
+        code = fdl_fail(error, FDL_NOT_FOUND, full, "no %s '%s' in '%s'", is_branch(kind) ? "branch" : "tag", name,
+                        fdl_repo_address(repo));
+    if (code == FDL_OK)
+        code = fdl_ref_remove(repo, &ref, error);
+    if (code == FDL_OK)
+        code = fdl_refs_json_update(repo, error);
+    if (code == FDL_OK)
+        *out = ref;
+    return code;
+}
