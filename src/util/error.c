@@ -43,6 +43,8 @@ static void copy_clean(char *out, size_t out_bytes, const char *text, size_t len
 }
 
 /* Formats and cleans; twice the room first, so that a cut is always copy_clean's. */
+static void format_clean(char out[FDL_MESSAGE_LIMIT_BYTES], const char *format, va_list arguments) FDL_PRINTF(2, 0);
+
 static void format_clean(char out[FDL_MESSAGE_LIMIT_BYTES], const char *format, va_list arguments) {
     char raw[2 * FDL_MESSAGE_LIMIT_BYTES];
     if (vsnprintf(raw, sizeof raw, format, arguments) < 0)

@@ -133,7 +133,7 @@ fdl_code fdl_temp_create(const char *near, char **path, int *fd, fdl_error *erro
         code = fdl_str_format(&name, error, "%s.%.8s.tmp", near, random);
     if (code != FDL_OK)
         return code;
-    *fd = open_file(name, O_WRONLY | O_CREAT | O_EXCL);
+    *fd = open_file(name, O_RDWR | O_CREAT | O_EXCL);
     if (*fd < 0) {
         code = fdl_file_error(error, "create", name, errno);
         free(name);

@@ -29,7 +29,7 @@ fdl_code fdl_file_copy(const char *from, const char *to, fdl_error *error);
 
 /* The pieces these are made of, for those who need other steps in between. */
 
-/* A new empty file named "<near>.<random>.tmp", open for writing; `*path` is released with free(). */
+/* A new empty file named "<near>.<random>.tmp", open for reading and writing; `*path` is released with free(). */
 fdl_code fdl_temp_create(const char *near, char **path, int *fd, fdl_error *error);
 /* Writes all bytes; `path` is what the file is called in errors. */
 fdl_code fdl_fd_write(int fd, const char *path, const void *bytes, size_t length, fdl_error *error);
