@@ -4,6 +4,7 @@
  * FDL keeps versions of a DuckLake catalog on object storage the way Git keeps
  * commits.  This header pulls in the parts in reading order:
  *
+ *   fdl/version.h  which FDL this is, and which format it writes
  *   fdl/error.h    how every call reports failure
  *   fdl/context.h  what the caller hands to every call: notes, DuckDB, limits
  *   fdl/store.h    bytes by key, and the contract a backend must keep
@@ -22,16 +23,12 @@
 #ifndef FDL_H
 #define FDL_H
 
-#define FDL_VERSION "0.1.0"
-
-/* The version of the on-store format this library writes; it reads every 0.x. */
-#define FDL_FORMAT "0.1"
-
 #include "fdl/context.h"
 #include "fdl/error.h"
 #include "fdl/flow.h"
 #include "fdl/repo.h"
 #include "fdl/store.h"
+#include "fdl/version.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,72 @@
+# The doors to everything: setting up, building, showing, checking, installing.
+#
+#   make              fetch what the build needs, build build/fdl
+#   make demo         a walk through FDL with real data (demo/demo.sh)
+#   make check        every test, with gcc, clang and the sanitizers
+#   make install      to PREFIX (/usr/local), below DESTDIR
+#   make format       lay out the C sources; format-check only looks
+#   make clean        remove what was built; distclean also what was fetched
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS := $(shell nproc)
+CTEST := ctest --output-on-failure -j$(JOBS)
+SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
+
+.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e install format format-check clean distclean
+.NOTPARALLEL:
+
+all: configure
+	@cmake --build build
+
+setup:
+	@tools/setup build
+
+configure: setup
+	@cmake --preset default -DCMAKE_INSTALL_PREFIX=$(PREFIX) >build/configure.log || { cat build/configure.log; exit 1; }
+
+demo: all
+	@tools/setup demo
+	@demo/demo.sh
+
+# ---- checks: each also by itself -------------------------------------------
+
+check: check-clang check-sanitizers check-units check-e2e
+
+check-setup:
+	@tools/setup check
+
+check-clang: check-setup
+	cmake --preset clang >/dev/null
+	cmake --build build/clang
+
+check-sanitizers: check-setup
+	cmake --preset asan-ubsan >/dev/null
+	cmake --build build/asan-ubsan
+	$(CTEST) --test-dir build/asan-ubsan
+
+check-units: check-setup
+	cmake --preset default -DFDL_TESTS=ON >/dev/null
+	cmake --build build
+	$(CTEST) --test-dir build
+
+check-e2e: check-setup all
+	build/venv/bin/python -m pytest tests/e2e
+
+# ---- the rest ---------------------------------------------------------------
+
+install: all
+	@DESTDIR=$(DESTDIR) cmake --install build
+
+format:
+	clang-format -i $(SOURCES)
+
+format-check:
+	clang-format --dry-run --Werror $(SOURCES)
+
+# deps/, venv/ and stamps/ were fetched, not built.
+clean:
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps ! -name venv ! -name stamps -exec rm -rf {} +; fi
+
+distclean:
+	rm -rf build

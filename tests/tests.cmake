@@ -1,0 +1,70 @@
+# The tests that CTest runs.
+#
+#   tests/**/test_*.c       one cmocka program and one test each; other .c files
+#                           of the same folder are linked into its programs
+#   tests/support/*.c       what all of them may use
+#   tools/check-house       the rules of the house, one test a rule
+#
+# The tests that drive the program from outside are pytest's: tests/e2e.
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# What a test may need to know, in its environment.
+set(test_environment
+    FDL_BUILD=${CMAKE_BINARY_DIR}
+    FDL_SOURCE=${CMAKE_SOURCE_DIR}
+    FDL_LIBDUCKDB=${FDL_DEPS}/libduckdb.so
+    FDL_EXTENSIONS=${FDL_DEPS}/extensions
+    ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+    UBSAN_OPTIONS=print_stacktrace=1)
+
+# ---- unit tests ---------------------------------------------------------------
+
+add_library(fdl_test_flags INTERFACE)
+target_include_directories(fdl_test_flags INTERFACE tests)
+target_link_libraries(fdl_test_flags INTERFACE fdl_static PkgConfig::CMOCKA)
+
+file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+if(support_sources)
+    add_library(fdl_test_support STATIC EXCLUDE_FROM_ALL ${support_sources})
+    target_link_libraries(fdl_test_support PUBLIC fdl_test_flags)
+    set(test_libraries fdl_test_support)
+else()
+    set(test_libraries fdl_test_flags)
+endif()
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests tests/*.c)
+list(FILTER test_sources EXCLUDE REGEX "^support/")
+set(main_sources ${test_sources})
+list(FILTER main_sources INCLUDE REGEX "(^|/)test_[^/]*$")
+
+foreach(main IN LISTS main_sources)
+    get_filename_component(folder ${main} DIRECTORY)
+    get_filename_component(name ${main} NAME_WE)
+    string(REPLACE "/" "-" target "${folder}-${name}")
+
+    set(beside ${test_sources})
+    list(FILTER beside INCLUDE REGEX "^${folder}/[^/]*$")
+    list(FILTER beside EXCLUDE REGEX "(^|/)test_[^/]*$")
+    list(TRANSFORM beside PREPEND tests/)
+
+    add_executable(${target} tests/${main} ${beside})
+    target_link_libraries(${target} PRIVATE ${test_libraries})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${folder}/${name} COMMAND ${target})
+    set_tests_properties(${folder}/${name} PROPERTIES ENVIRONMENT "${test_environment}" TIMEOUT 300)
+endforeach()
+
+# ---- the rules of the house ------------------------------------------------------
+
+set(check ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check-house)
+foreach(rule includes functions calls text)
+    add_test(NAME house/${rule} COMMAND ${check} ${rule} ${CMAKE_SOURCE_DIR})
+endforeach()
+find_program(FDL_CXX NAMES clang++ c++ g++ REQUIRED)
+add_test(NAME house/headers COMMAND ${check} headers ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER} ${FDL_CXX})
+if(NOT FDL_SANITIZE) # a sanitizer adds symbols of its own
+    add_test(NAME house/symbols COMMAND ${check} symbols ${CMAKE_SOURCE_DIR} $<TARGET_FILE:fdl_shared>
+                                        $<TARGET_FILE:fdl_static>)
+endif()
