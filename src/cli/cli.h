@@ -1,0 +1,93 @@
+/*
+ * cli.h - what the commands of the program share.
+ *
+ * A command is one file, cmd_<name>.c: a cli_command that says what it takes,
+ * and a run function that parses nothing itself, calls one flow, and prints.
+ * --help, the man pages and the parsing all come from that one table.
+ */
+#ifndef FDL_CLI_H
+#define FDL_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fdl.h"
+
+#define CLI_OPERANDS_LIMIT 64
+#define CLI_OPTIONS_LIMIT 32
+
+typedef struct cli_option {
+    const char *name;  /* "message" for --message */
+    char letter;       /* 'm' for -m, or 0 */
+    const char *value; /* what --help calls its value; NULL for a flag */
+    const char *help;
+} cli_option;
+
+typedef struct cli cli;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operands; /* "<repo> [<rev>]", as --help shows them */
+    int min_operands;
+    int max_operands;
+    const char *summary;       /* one line, without a full stop */
+    const char *details;       /* paragraphs for --help */
+    const cli_option *options; /* ends with a zeroed one; NULL for none */
+    fdl_code (*run)(cli *c);   /* fills c->error when it fails */
+} cli_command;
+
+struct cli {
+    const cli_command *command;
+    fdl_context context;
+    const char *operands[CLI_OPERANDS_LIMIT + 1]; /* NULL behind the last */
+    int operand_count;
+    const char *values[CLI_OPTIONS_LIMIT]; /* by the option's place in the table; "" for a flag that is set */
+    bool json;
+    bool quiet;
+    bool verbose;
+    bool help;
+    fdl_error error;
+};
+
+/* All commands, in the order of --help; ends with NULL.  The options every command takes. */
+extern const cli_command *const cli_commands[];
+extern const cli_option cli_common_options[];
+
+/* args.c: fills operands, values and the common options.  FDL_USAGE with c->error. */
+fdl_code cli_parse(cli *c, int argc, char **argv);
+/* The value of an option of this command, or NULL. */
+const char *cli_value(const cli *c, const char *name);
+bool cli_flag(const cli *c, const char *name);
+/* A whole number, `unset` when the option is not given. */
+fdl_code cli_number(cli *c, const char *name, long unset, long min, long max, long *out);
+
+/* help.c */
+void cli_help(const cli_command *command);
+void cli_help_all(void);
+void cli_usage(const cli_command *command);
+
+/* out.c: stdout carries results, stderr carries everything said on the way. */
+void cli_print(const char *format, ...) FDL_PRINTF(1, 2);
+/* Text from a repository, control characters shown as '?'; newlines stay and are followed by `indent`. */
+void cli_print_text(const char *text, const char *indent);
+/* Progress and hints on stderr, not with -q. */
+void cli_say(const cli *c, const char *format, ...) FDL_PRINTF(2, 3);
+/* Takes `document` over; NULL (out of memory) fails. */
+fdl_code cli_json(cli *c, json_t *document);
+void cli_error(const cli *c);
+void cli_note(void *c, fdl_note_level level, const char *line);
+/* "1.2 MB"; the buffer is the caller's. */
+const char *cli_size(unsigned long long bytes, char out[32]);
+/* "main" of "refs/heads/main", "v1" of "refs/tags/v1". */
+const char *cli_short_ref(const char *full);
+json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry);
+
+/* open.c: the repository named by the first operand. */
+fdl_code cli_open(cli *c, fdl_repo **repo);
+
+/* author.c: --author, the environment, git's configuration, or the login name. */
+fdl_code cli_author(cli *c, const char *given, char **name, char **email);
+
+
+#endif

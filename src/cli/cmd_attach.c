@@ -1,0 +1,42 @@
+/*
+ * cmd_attach.c - fdl attach
+ */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+static const cli_option options[] = {
+    {"as", 0, "NAME", "the name to attach as (lake)"},
+    {0},
+};
+
+static fdl_code run(cli *c) {
+    fdl_repo *repo = NULL;
+    fdl_location found = {0};
+    char *statement = NULL;
+    fdl_code code = cli_open(c, &repo);
+    if (code == FDL_OK)
+        code = fdl_locate(repo, c->operands[1], &found, &c->error);
+    if (code == FDL_OK)
+        code = fdl_attach_statement(repo, &found, cli_value(c, "as"), &statement, &c->error);
+    if (code == FDL_OK && c->json)
+        code = cli_json(c, json_pack("{s:s, s:s, s:s}", "id", found.target.id, "url", found.catalog_url, "attach",
+                                     statement));
+    else if (code == FDL_OK)
+        cli_print("%s\n", statement);
+    free(statement);
+    fdl_location_clear(&found);
+    fdl_repo_free(repo);
+    return code;
+}
+
+const cli_command cli_cmd_attach = {
+    .name = "attach",
+    .operands = "<repo> [<rev>]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .summary = "Print the ATTACH statement to read a version with",
+    .details = "Paste it into DuckDB with the ducklake extension (and httpfs for a remote repository).",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,88 @@
+/*
+ * cmd_commit.c - fdl commit
+ */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+static const cli_option options[] = {
+    {"message", 'm', "MSG", "what this version is"},
+    {"author", 0, "AUTHOR", "'Name <email>', instead of FDL_AUTHOR_NAME and _EMAIL or git's configuration"},
+    {"dataset", 0, "FILE", "a dataset.json that describes the tables"},
+    {"push", 0, NULL, "push at once"},
+    {"allow-empty", 0, NULL, "make a version although nothing changed"},
+    {"keep-snapshots", 0, NULL, "keep the snapshots since the parent, not only the last"},
+    {"flush-inlined", 0, NULL, "first write rows inlined in the catalog to data files"},
+    {"allow-encrypted", 0, NULL, "publish an encrypted catalog, its keys included"},
+    {0},
+};
+
+static fdl_code push(cli *c, fdl_push_result *pushed) {
+    fdl_push_options options_push = {0};
+    return fdl_push(&c->context, c->operands[0], &options_push, pushed, &c->error);
+}
+
+static json_t *as_json(const fdl_commit_result *result, const fdl_push_result *pushed) {
+    json_t *document = json_pack("{s:b, s:s?, s:I, s:I, s:I, s:I}", "made", result->made, "id",
+                                 result->id[0] ? result->id : NULL, "seq", (json_int_t)result->seq, "tables",
+                                 (json_int_t)result->table_count, "files", (json_int_t)result->file_count,
+                                 "catalog_bytes", (json_int_t)result->catalog_bytes);
+    if (document && pushed->pushed)
+        json_object_set_new(document, "pushed", json_integer((json_int_t)pushed->pushed_count));
+    return document;
+}
+
+static void tell(cli *c, const fdl_commit_result *result, bool pushed) {
+    char size[32];
+    if (!result->made && result->id[0])
+        cli_print("nothing to commit: everything equals version %s\n", result->id);
+    else if (!result->made)
+        cli_print("nothing to commit: the catalog is empty\n");
+    else
+        cli_print("version %s (seq %lld): %llu tables and views, %llu files, a catalog of %s\n", result->id,
+                  (long long)result->seq, (unsigned long long)result->table_count,
+                  (unsigned long long)result->file_count, cli_size(result->catalog_bytes, size));
+    if (result->made && !pushed)
+        cli_say(c, "it is on this machine only; publish it with 'fdl push %s'", c->operands[0]);
+}
+
+static fdl_code run(cli *c) {
+    fdl_commit_result result = {0};
+    fdl_push_result pushed = {0};
+    char *name = NULL, *email = NULL;
+    fdl_code code = cli_author(c, cli_value(c, "author"), &name, &email);
+    fdl_commit_options commit = {
+        .message = cli_value(c, "message"),
+        .author_name = name,
+        .author_email = email,
+        .dataset_path = cli_value(c, "dataset"),
+        .allow_empty = cli_flag(c, "allow-empty"),
+        .keep_snapshots = cli_flag(c, "keep-snapshots"),
+        .flush_inlined = cli_flag(c, "flush-inlined"),
+        .allow_encrypted = cli_flag(c, "allow-encrypted"),
+    };
+    if (code == FDL_OK)
+        code = fdl_commit(&c->context, c->operands[0], &commit, &result, &c->error);
+    if (code == FDL_OK && cli_flag(c, "push"))
+        code = push(c, &pushed);
+    if (code == FDL_OK && c->json)
+        code = cli_json(c, as_json(&result, &pushed));
+    else if (code == FDL_OK)
+        tell(c, &result, cli_flag(c, "push"));
+    fdl_push_result_clear(&pushed);
+    free(email);
+    free(name);
+    return code;
+}
+
+const cli_command cli_cmd_commit = {
+    .name = "commit",
+    .operands = "<work>",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Make a version of the working catalog, on this machine only",
+    .details = "The version holds the last snapshot. When every table, its rows, schema and description\n"
+               "equal the parent's, no version is made. The working catalog is only read.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,55 @@
+/*
+ * cmd_push.c - fdl push
+ */
+#include "cli/cli.h"
+
+static const cli_option options[] = {
+    {"branch", 'b', "NAME", "the branch to move or create, instead of the one checked out"},
+    {0},
+};
+
+static json_t *as_json(const fdl_push_result *result) {
+    json_t *pushed = json_array();
+    for (size_t i = 0; i < result->pushed_count; i++)
+        json_array_append_new(pushed, json_string(result->pushed[i]));
+    return json_pack("{s:s, s:o, s:I, s:I}", "branch", cli_short_ref(result->branch), "pushed", pushed,
+                     "uploaded_files", (json_int_t)result->uploaded_files, "uploaded_bytes",
+                     (json_int_t)result->uploaded_bytes);
+}
+
+static void tell(const fdl_push_result *result) {
+    char size[32];
+    if (result->pushed_count == 0)
+        cli_print("nothing to push\n");
+    for (size_t i = 0; i < result->pushed_count; i++)
+        cli_print("%s -> %s\n", cli_short_ref(result->branch), result->pushed[i]);
+    if (result->pushed_count > 0)
+        cli_print("%zu version%s, %llu files uploaded, %s\n", result->pushed_count, result->pushed_count == 1 ? "" : "s",
+                  (unsigned long long)result->uploaded_files, cli_size(result->uploaded_bytes, size));
+}
+
+static fdl_code run(cli *c) {
+    fdl_push_result result = {0};
+    fdl_push_options push = {.branch = cli_value(c, "branch")};
+    fdl_code code = fdl_push(&c->context, c->operands[0], &push, &result, &c->error);
+    if (code == FDL_OK && c->json)
+        code = cli_json(c, as_json(&result));
+    else if (code == FDL_OK)
+        tell(&result);
+    fdl_push_result_clear(&result);
+    return code;
+}
+
+const cli_command cli_cmd_push = {
+    .name = "push",
+    .operands = "<work>",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "Publish the versions committed and move the branch",
+    .details = "Uploads what is missing in an order that never shows a reader anything unfinished, and\n"
+               "moves the branch last, only if it still holds what was checked out. Otherwise exit 3:\n"
+               "the versions are kept, and the message says how to redo the work. A push that was\n"
+               "stopped is simply run again.",
+    .options = options,
+    .run = run,
+};

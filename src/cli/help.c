@@ -1,0 +1,47 @@
+/*
+ * help.c - --help, from the commands' tables.
+ */
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+void cli_usage(const cli_command *command) {
+    printf("usage: fdl %s %s%s\n", command->name, command->operands, command->options ? " [options]" : "");
+}
+
+static void print_options(const cli_option *options) {
+    for (; options && options->name; options++) {
+        char left[64];
+        int n = options->letter ? snprintf(left, sizeof left, "  -%c, --%s", options->letter, options->name)
+                                : snprintf(left, sizeof left, "      --%s", options->name);
+        if (options->value && n > 0 && (size_t)n < sizeof left)
+            snprintf(left + n, sizeof left - (size_t)n, " %s", options->value);
+        printf("%-30s  %s\n", left, options->help);
+    }
+}
+
+void cli_help(const cli_command *command) {
+    cli_usage(command);
+    printf("\n%s.\n", command->summary);
+    if (command->details)
+        printf("\n%s\n", command->details);
+    if (command->options) {
+        printf("\noptions:\n");
+        print_options(command->options);
+    }
+    printf("\nfor every command:\n");
+    print_options(cli_common_options);
+}
+
+void cli_help_all(void) {
+    printf("usage: fdl <command> [arguments] [options]\n\n"
+           "Versions of a DuckLake catalog on object storage, kept the way Git keeps commits.\n"
+           "<repo> is a folder, s3://bucket/prefix/ or http(s)://host/path/; <work> is a SQLite\n"
+           "working catalog; <rev> is a branch, a tag, HEAD, a version id or the start of one,\n"
+           "each with ~N for its Nth ancestor.\n\ncommands:\n");
+    for (size_t i = 0; cli_commands[i]; i++)
+        printf("  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    printf("\n'fdl <command> --help' tells more of each.\n\n"
+           "exit codes: 0 done, 1 failure, 2 usage, 3 conflict, 4 expired or withdrawn, 5 not found,\n"
+           "6 busy or locked, 7 refused because the content breaks a rule\n");
+}

@@ -1,0 +1,82 @@
+/*
+ * main.c - the program: finds the command, parses, runs it, and turns what it
+ * returned into an exit code.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+extern const cli_command cli_cmd_init, cli_cmd_checkout, cli_cmd_status, cli_cmd_commit, cli_cmd_push, cli_cmd_url,
+    cli_cmd_attach, cli_cmd_log, cli_cmd_show, cli_cmd_branch, cli_cmd_tag;
+
+const cli_command *const cli_commands[] = {
+    &cli_cmd_init, &cli_cmd_checkout, &cli_cmd_status, &cli_cmd_commit, &cli_cmd_push,   &cli_cmd_url,
+    &cli_cmd_attach, &cli_cmd_log,    &cli_cmd_show,   &cli_cmd_branch, &cli_cmd_tag,    NULL,
+};
+
+static const cli_command *find_command(const char *name) {
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+/* What was printed must have arrived: a full disk behind stdout is a failure too. */
+static int finish(int status) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("fdl: cannot write to standard output\n", stderr);
+        return status ? status : fdl_exit_status(FDL_FAILED);
+    }
+    return status;
+}
+
+static int run(const cli_command *command, int argc, char **argv) {
+    cli c = {.command = command};
+    c.context.note = cli_note;
+    c.context.note_data = &c;
+    fdl_code code = cli_parse(&c, argc, argv);
+    if (code == FDL_OK && c.help) {
+        cli_help(command);
+        return finish(0);
+    }
+    if (code == FDL_OK)
+        code = command->run(&c);
+    if (code != FDL_OK)
+        cli_error(&c);
+    return finish(fdl_exit_status(code));
+}
+
+static int help(int argc, char **argv) {
+    const cli_command *command = argc > 2 ? find_command(argv[2]) : NULL;
+    if (argc > 2 && !command) {
+        fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", argv[2]);
+        return fdl_exit_status(FDL_USAGE);
+    }
+    if (command)
+        cli_help(command);
+    else
+        cli_help_all();
+    return finish(0);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fputs("fdl: name a command; see 'fdl --help'\n", stderr);
+        return fdl_exit_status(FDL_USAGE);
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0) {
+        cli_print("fdl %s\n", fdl_version_string());
+        return finish(0);
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return help(strcmp(word, "help") == 0 ? argc : 1, argv);
+    const cli_command *command = find_command(word);
+    if (!command) {
+        fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", word);
+        return fdl_exit_status(FDL_USAGE);
+    }
+    return run(command, argc - 1, argv + 1);
+}

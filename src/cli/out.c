@@ -1,0 +1,110 @@
+/*
+ * out.c - results on stdout, for people or as one JSON document; everything
+ * else on stderr.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+void cli_print(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+}
+
+/* Names and messages come from strangers and go to a terminal: no escape codes. */
+void cli_print_text(const char *text, const char *indent) {
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        /* C1 controls are two bytes in UTF-8, 0xc2 0x80 to 0xc2 0x9f */
+        bool c1 = byte == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0;
+        if (byte == '\n') {
+            printf("\n%s", indent);
+        } else if (c1) {
+            putchar('?');
+            text++;
+        } else {
+            putchar((byte < 0x20 && byte != '\t') || byte == 0x7f ? '?' : byte);
+        }
+    }
+}
+
+void cli_say(const cli *c, const char *format, ...) {
+    if (c->quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void cli_note(void *data, fdl_note_level level, const char *line) {
+    const cli *c = data;
+    if (level == FDL_NOTE_WARNING)
+        fprintf(stderr, "fdl: warning: %s\n", line);
+    else if (level == FDL_NOTE_INFO ? !c->quiet : c->verbose)
+        fprintf(stderr, "fdl: %s\n", line);
+}
+
+fdl_code cli_json(cli *c, json_t *document) {
+    char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    json_decref(document);
+    if (!text)
+        return fdl_fail(&c->error, FDL_FAILED, NULL, "out of memory");
+    puts(text);
+    free(text);
+    return FDL_OK;
+}
+
+void cli_error(const cli *c) {
+    const fdl_error *error = &c->error;
+    fprintf(stderr, "fdl: %s\n", error->message);
+    if (!c->json)
+        return;
+    json_t *document = json_pack("{s:{s:s, s:s, s:s*}}", "error", "code", fdl_code_name(error->code), "message",
+                                 error->message, "key", error->key[0] ? error->key : NULL);
+    char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+    if (text)
+        puts(text);
+    free(text);
+    json_decref(document);
+}
+
+const char *cli_size(unsigned long long bytes, char out[32]) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+        value /= 1000;
+    snprintf(out, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return out;
+}
+
+const char *cli_short_ref(const char *full) {
+    static const char *const kinds[] = {"refs/heads/", "refs/tags/"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(full, kinds[i], strlen(kinds[i])) == 0)
+            return full + strlen(kinds[i]);
+    return full;
+}
+
+/* The record as version.json has it, and the marker when there is one. */
+json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry) {
+    fdl_error error;
+    char *bytes = NULL;
+    size_t length = 0;
+    if (fdl_version_write(version, &bytes, &length, &error) != FDL_OK)
+        return NULL;
+    json_t *object = json_loadb(bytes, length, 0, NULL);
+    free(bytes);
+    if (object && expiry->expired)
+        json_object_set_new(object, "expired",
+                            json_pack("{s:s, s:s, s:s*}", "expired_at", expiry->expired_at, "reason", expiry->reason,
+                                      "text", expiry->text));
+    return object;
+}
