@@ -87,7 +87,8 @@ typedef struct fdl_store fdl_store;
  * `error` when it fails.  Codes all backends share: FDL_NOT_FOUND no such
  * object; FDL_DENIED no permission; FDL_UNSUPPORTED cannot do this at all;
  * FDL_UNCERTAIN the answer was lost; FDL_FAILED anything else.  Retries of
- * harmless failures (reads, 503) are the backend's business, and bounded.
+ * harmless failures (reads, 503) are the backend's business, and bounded.  All
+ * but `free` may be called from several threads at once: transfers are.
  */
 typedef struct fdl_store_ops {
     const char *kind; /* "folder", "memory", "s3", "http", "trace", "fault" */
