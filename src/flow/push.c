@@ -17,7 +17,7 @@
 #include "flow/work.h"
 #include "repo/layout.h"
 #include "util/file.h"
-#include "util/ident.h"
+#include "util/parallel.h"
 #include "util/text.h"
 
 void fdl_push_result_clear(fdl_push_result *result) {
@@ -50,9 +50,9 @@ static fdl_code upload(push *p, const char *key, const char *path, const char *s
     fdl_code code = fdl_file_size(path, &size, error);
     if (code == FDL_OK)
         code = fdl_store_put(p->store, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, &object, error);
-    if (code == FDL_OK) {
-        p->result->uploaded_files++;
-        p->result->uploaded_bytes += size;
+    if (code == FDL_OK) { /* several threads count */
+        __atomic_add_fetch(&p->result->uploaded_files, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&p->result->uploaded_bytes, size, __ATOMIC_RELAXED);
     }
     if (code != FDL_CONFLICT && code != FDL_UNCERTAIN)
         return code;
@@ -68,9 +68,18 @@ static fdl_code upload(push *p, const char *key, const char *path, const char *s
     return code;
 }
 
+typedef struct data_push {
+    push *p;
+    fdl_needed needed;
+} data_push;
+
 /* Step 1.  Where DuckDB wrote into the repository itself, the file only has to be made durable. */
-static fdl_code push_data_file(push *p, const fdl_needed_file *file, fdl_error *error) {
+static fdl_code push_data_file(void *data, size_t index, fdl_error *error) {
+    push *p = ((data_push *)data)->p;
+    const fdl_needed_file *file = &((data_push *)data)->needed.items[index];
     char *key = NULL, *local = NULL;
+    if (!file->is_new)
+        return FDL_OK;
     fdl_code code = fdl_str_format(&key, error, "%s%s", p->config->data_dir, file->path);
     if (code == FDL_OK && p->local_data)
         code = fdl_str_format(&local, error, "%s%s", p->local_data, file->path);
@@ -83,16 +92,15 @@ static fdl_code push_data_file(push *p, const fdl_needed_file *file, fdl_error *
 
 static fdl_code push_data(push *p, const fdl_version *version, fdl_error *error) {
     char *path = NULL;
-    fdl_needed needed = {0};
+    data_push step = {.p = p};
     fdl_code code = fdl_pending_file(&p->work, version->id, "files.txt", &path, error);
     if (code == FDL_OK)
-        code = fdl_needed_read(path, &needed, error);
+        code = fdl_needed_read(path, &step.needed, error);
     if (code == FDL_OK)
-        code = fdl_needed_check(p->repo, p->local_data, &needed, error);
-    for (size_t i = 0; code == FDL_OK && i < needed.count; i++)
-        if (needed.items[i].is_new)
-            code = push_data_file(p, &needed.items[i], error);
-    fdl_needed_clear(&needed);
+        code = fdl_needed_check(p->repo, p->local_data, &step.needed, error);
+    if (code == FDL_OK)
+        code = fdl_parallel(step.needed.count, p->context->jobs, push_data_file, &step, error);
+    fdl_needed_clear(&step.needed);
     free(path);
     return code;
 }
