@@ -124,7 +124,7 @@ FDL_API fdl_code fdl_ref_name_check(const char *name, fdl_error *error);
 typedef struct fdl_ref {
     char name[FDL_REF_BYTES]; /* full: "refs/heads/main" */
     char id[FDL_ID_BYTES];    /* "" when the ref does not exist (see fdl_ref_read) */
-    char etag[FDL_ETAG_LIMIT_BYTES];
+    char etag[FDL_ETAG_LIMIT_BYTES]; /* "" when only refs.json told of it */
 } fdl_ref;
 
 /* The branch HEAD names, full, whether it exists or not. */
@@ -136,7 +136,10 @@ FDL_API fdl_code fdl_ref_read(fdl_repo *repo, const char *full_name, fdl_ref *ou
 /*
  * Moves a branch, or creates a ref: the value it replaces is always named.
  * `expected` is the ref as read, or NULL for "does not exist".  A lost answer is
- * settled by reading the ref.  FDL_CONFLICT: it holds something else.
+ * settled by reading the ref: ours, or a descendant of ours, is FDL_OK; so who
+ * must not take over a name that exists reads it first.  FDL_CONFLICT: it holds
+ * something else, or a new name cannot live beside another ('a' and 'a/b').
+ * FDL_UNCERTAIN: the ref could not be read either.
  */
 FDL_API fdl_code fdl_ref_write(fdl_repo *repo, const char *full_name, const char *id, const fdl_ref *expected,
                                fdl_error *error);

@@ -25,10 +25,11 @@
 #define FDL_LIMIT_EXPIRED_BYTES (1u << 16)
 #define FDL_LIMIT_REFS_JSON_BYTES (64u << 20)
 #define FDL_LIMIT_DATASET_BYTES (256u << 20)
+#define FDL_LIMIT_REFS 1000000u
 
 #define FDL_KEY_BYTES FDL_KEY_LIMIT_BYTES
 
-/* "versions/<id>/<file>" */
+/* "versions/<id>/<file>"; an `id` that is no UUID is FDL_USAGE, so that no name can lead out of versions/. */
 fdl_code fdl_key_version(char out[FDL_KEY_BYTES], const char *id, const char *file, fdl_error *error);
 
 #endif

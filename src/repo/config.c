@@ -1,0 +1,152 @@
+/*
+ * config.c - fdl.json and the rules of its fields, which hold alike for what
+ * init is about to write and for what a stranger wrote.
+ */
+#include "repo/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fdl/version.h"
+#include "repo/internal.h"
+#include "util/ident.h"
+#include "util/json.h"
+#include "util/text.h"
+#include "util/url.h"
+
+fdl_code fdl_format_check(const char *format, const char *name, fdl_error *error) {
+    size_t digits = strspn(format, "0123456789");
+    if (digits == 0 || (format[digits] != '.' && format[digits] != '\0'))
+        return fdl_fail(error, FDL_FAILED, name, "'%s': field 'fdl' is '%s', not a format version such as '%s'", name,
+                        format, FDL_FORMAT);
+    if (digits != 1 || format[0] != '0')
+        return fdl_fail(error, FDL_FAILED, name,
+                        "'%s' is in format '%s', and this program knows format '%s'; use a newer fdl", name, format,
+                        FDL_FORMAT);
+    return FDL_OK;
+}
+
+/* ---- data_dir ----------------------------------------------------------- */
+
+/*
+ * Names at the root that mean something else.  Letter case is not told apart:
+ * on some machines "Versions" is the folder "versions".
+ */
+static bool is_taken(const char *part, size_t length) {
+    static const char *const taken[] = {"versions",   "refs",         "sources",        ".fdl",
+                                        FDL_KEY_HEAD, FDL_KEY_CONFIG, FDL_KEY_REFS_JSON};
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        if (strlen(taken[i]) == length && strncasecmp(taken[i], part, length) == 0)
+            return true;
+    return false;
+}
+
+static fdl_code parse_data_dir(const char *given, char **out, fdl_error *error) {
+    size_t length = strlen(given);
+    if (length == 0)
+        return fdl_fail(error, FDL_USAGE, NULL, "data_dir must not be empty; the usual one is 'data/'");
+    if (given[0] == '/')
+        return fdl_fail(error, FDL_USAGE, given, "data_dir '%s' must be relative to the repository", given);
+    if (given[length - 1] == '/')
+        length--;
+
+    char *plain = NULL;
+    fdl_code code = fdl_str_copy_n(&plain, given, length, error);
+    if (code != FDL_OK)
+        return code;
+    if (fdl_key_check(plain, error) != FDL_OK)
+        code = fdl_fail(error, FDL_USAGE, given, "data_dir '%s' must be a plain path without empty, '.' and '..' parts",
+                        given);
+    else if (is_taken(plain, strcspn(plain, "/")))
+        code = fdl_fail(error, FDL_USAGE, given,
+                        "data_dir '%s' would lie where the repository keeps something else; choose another", given);
+    else
+        code = fdl_str_format(out, error, "%s/", plain);
+    free(plain);
+    return code;
+}
+
+/* ---- url ---------------------------------------------------------------- */
+
+/* A bucket, then a literal prefix. */
+static fdl_code check_bucket(const char *address, fdl_error *error) {
+    const char *bucket = address + strlen("s3://");
+    if (*bucket == '\0' || *bucket == '/')
+        return fdl_fail(error, FDL_USAGE, address, "url '%s' names no bucket", address);
+    for (const char *c = bucket; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7f || *c == '?' || *c == '#')
+            return fdl_fail(error, FDL_USAGE, address, "url '%s' must not have spaces, control characters, '?' or '#'",
+                            address);
+    return FDL_OK;
+}
+
+static fdl_code parse_root_url(const char *given, char **out, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    if (fdl_str_starts(given, "s3://")) {
+        code = check_bucket(given, error);
+    } else if (fdl_str_starts(given, "https://") || fdl_str_starts(given, "http://")) {
+        fdl_url url = {0};
+        fdl_error why = {0};
+        code = fdl_url_parse(given, &url, &why);
+        fdl_url_clear(&url);
+        if (code != FDL_OK)
+            code = fdl_fail(error, code, NULL, "url %s", why.message);
+    } else {
+        code = fdl_fail(error, FDL_USAGE, given, "url '%s' must start with 'https://', 'http://' or 's3://'", given);
+    }
+    return code == FDL_OK ? fdl_str_format(out, error, "%s%s", given, fdl_str_ends(given, "/") ? "" : "/") : code;
+}
+
+/* ---- the document ------------------------------------------------------- */
+
+static fdl_code parse_fields(fdl_config_file *file, fdl_error *error) {
+    static const char name[] = FDL_KEY_CONFIG;
+    const char *data_dir = NULL, *url = NULL;
+    fdl_config *fields = &file->fields;
+    fdl_code code = fdl_json_string(file->document, name, "fdl", &fields->format, error);
+    if (code == FDL_OK)
+        code = fdl_format_check(fields->format, name, error);
+    if (code == FDL_OK)
+        code = fdl_json_string_optional(file->document, name, "id", &fields->id, error);
+    if (code == FDL_OK && fields->id && !fdl_uuid_valid(fields->id))
+        code = fdl_fail(error, FDL_USAGE, name, "id '%s' must be a UUID in lower case", fields->id);
+    if (code == FDL_OK)
+        code = fdl_json_string_optional(file->document, name, "data_dir", &data_dir, error);
+    if (code == FDL_OK)
+        code = parse_data_dir(data_dir ? data_dir : "data/", &file->data_dir, error);
+    if (code == FDL_OK)
+        code = fdl_json_string_optional(file->document, name, "url", &url, error);
+    if (code == FDL_OK && url)
+        code = parse_root_url(url, &file->url, error);
+    fields->data_dir = file->data_dir;
+    fields->url = file->url;
+    return code;
+}
+
+fdl_code fdl_config_parse(const char *bytes, size_t length, fdl_config_file *out, fdl_error *error) {
+    fdl_config_file file = {0};
+    fdl_code code = fdl_json_parse(bytes, length, FDL_KEY_CONFIG, &file.document, error);
+    if (code == FDL_OK)
+        code = parse_fields(&file, error);
+    if (code == FDL_OK)
+        *out = file;
+    else
+        fdl_config_file_clear(&file);
+    return code;
+}
+
+void fdl_config_file_clear(fdl_config_file *file) {
+    json_decref(file->document);
+    free(file->data_dir);
+    free(file->url);
+    memset(file, 0, sizeof *file);
+}
+
+fdl_code fdl_config_check(const char *bytes, size_t length, fdl_error *error) {
+    fdl_config_file file = {0};
+    fdl_error why = {0};
+    fdl_code code = fdl_config_parse(bytes, length, &file, &why);
+    fdl_config_file_clear(&file);
+    return code == FDL_OK ? FDL_OK : fdl_fail(error, FDL_USAGE, FDL_KEY_CONFIG, "%s", why.message);
+}
