@@ -133,6 +133,23 @@ fdl_code fdl_frozen_files(fdl_frozen *frozen, fdl_data_file_callback callback, v
  */
 fdl_code fdl_frozen_describe(fdl_frozen *frozen, json_t **out, fdl_error *error);
 
+/* Something in which two catalogs differ.  Names live until the callback returns; NULL where there is none. */
+typedef struct fdl_difference {
+    const char *kind; /* "table", "column", "data_file", ...: see compare.c */
+    const char *schema_name;
+    const char *name; /* of the table, view or macro */
+    const char *item; /* of the column, parameter or option */
+    int64_t removed;  /* how many only the first has, and only the second; both for what changed */
+    int64_t added;
+    char text[FDL_MESSAGE_LIMIT_BYTES]; /* for people: "table 'main.t': column 'b' differs" */
+} fdl_difference;
+
+typedef fdl_code (*fdl_difference_callback)(void *data, const fdl_difference *difference, fdl_error *error);
+
+/* Every difference, by kind and name.  An added or removed table comes as such, and its columns and files too. */
+fdl_code fdl_frozen_compare(const fdl_context *context, const char *frozen_a, const char *frozen_b,
+                            fdl_difference_callback callback, void *data, fdl_error *error);
+
 /*
  * Whether both say the same: schemas, tables, columns, defaults, comments,
  * views, macros, partition and sort keys, options, and the same files with the

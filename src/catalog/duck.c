@@ -23,9 +23,8 @@
 /* ---- sessions ----------------------------------------------------------- */
 
 fdl_code fdl_duck_fail(fdl_error *error, const char *said) {
-    if (said == NULL || said[0] == '\0') {
+    if (said == NULL || said[0] == '\0')
         said = "no reason given";
-    }
     return fdl_fail(error, FDL_FAILED, NULL, "duckdb: %.*s", (int)strcspn(said, "\r\n"), said);
 }
 
@@ -56,33 +55,27 @@ static fdl_code open_database(fdl_duck *duck, fdl_error *error) {
     const fdl_duck_api *api = duck->api;
     fdl_duck_config config = NULL;
     char *said = NULL;
-    if (api->create_config(&config) != FDL_DUCK_SUCCESS) {
+    if (api->create_config(&config) != FDL_DUCK_SUCCESS)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
-    }
     fdl_code code = configure(api, config, error);
-    if (code == FDL_OK && api->open_ext(NULL, &duck->database, config, &said) != FDL_DUCK_SUCCESS) {
+    if (code == FDL_OK && api->open_ext(NULL, &duck->database, config, &said) != FDL_DUCK_SUCCESS)
         code = fdl_duck_fail(error, said);
-    }
-    if (said != NULL) {
+    if (said != NULL)
         api->free(said);
-    }
     api->destroy_config(&config);
-    if (code == FDL_OK && api->connect(duck->database, &duck->connection) != FDL_DUCK_SUCCESS) {
+    if (code == FDL_OK && api->connect(duck->database, &duck->connection) != FDL_DUCK_SUCCESS)
         code = fdl_fail(error, FDL_FAILED, NULL, "duckdb: cannot connect to a database in memory");
-    }
     return code;
 }
 
 fdl_code fdl_duck_open(const fdl_context *context, fdl_duck **out, fdl_error *error) {
     fdl_duck *duck = NULL;
     fdl_code code = fdl_alloc(&duck, 1, sizeof *duck, error);
-    if (code != FDL_OK) {
+    if (code != FDL_OK)
         return code;
-    }
     code = fdl_duck_load(context, &duck->api, &duck->library_path, error);
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = open_database(duck, error);
-    }
     if (code != FDL_OK) {
         fdl_duck_free(duck);
         return code;
@@ -92,15 +85,12 @@ fdl_code fdl_duck_open(const fdl_context *context, fdl_duck **out, fdl_error *er
 }
 
 void fdl_duck_free(fdl_duck *duck) {
-    if (duck == NULL) {
+    if (duck == NULL)
         return;
-    }
-    if (duck->connection != NULL) {
+    if (duck->connection != NULL)
         duck->api->disconnect(&duck->connection);
-    }
-    if (duck->database != NULL) {
+    if (duck->database != NULL)
         duck->api->close(&duck->database);
-    }
     free(duck);
 }
 
@@ -108,9 +98,8 @@ static fdl_code run(fdl_duck *duck, const char *sql, fdl_error *error) {
     fdl_duck_result result;
     memset(&result, 0, sizeof result);
     fdl_code code = FDL_OK;
-    if (duck->api->query(duck->connection, sql, &result) != FDL_DUCK_SUCCESS) {
+    if (duck->api->query(duck->connection, sql, &result) != FDL_DUCK_SUCCESS)
         code = fdl_duck_fail(error, duck->api->result_error(&result));
-    }
     duck->api->destroy_result(&result);
     return code;
 }
@@ -121,9 +110,8 @@ fdl_code fdl_duck_exec(fdl_duck *duck, fdl_error *error, const char *format, ...
     va_start(arguments, format);
     int length = vasprintf(&sql, format, arguments);
     va_end(arguments);
-    if (length < 0) {
+    if (length < 0)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
-    }
     fdl_code code = run(duck, sql, error);
     free(sql);
     return code;
@@ -135,18 +123,14 @@ fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fd
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
     /* Absolute, so that no name can be taken for a prefix like "sqlite:" or "https:". */
     fdl_code code = fdl_path_absolute(path, &absolute, error);
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, "ATTACH ", error);
-    }
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = fdl_sql_literal(&sql, absolute, error);
-    }
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = fdl_buf_add_format(&sql, error, " AS %s (TYPE duckdb, READ_ONLY)", alias);
-    }
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = run(duck, sql.data, error);
-    }
     free(absolute);
     fdl_buf_clear(&sql);
     return code;
@@ -161,20 +145,17 @@ fdl_code fdl_duck_lock(fdl_duck *duck, fdl_error *error) {
 fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *out, fdl_error *error) {
     memset(out, 0, sizeof *out);
     out->api = duck->api;
-    if (out->api->prepare(duck->connection, sql, &out->statement) != FDL_DUCK_SUCCESS) {
+    if (out->api->prepare(duck->connection, sql, &out->statement) != FDL_DUCK_SUCCESS)
         return fdl_duck_fail(error, out->api->prepare_error(out->statement));
-    }
-    if (out->api->execute_prepared_streaming(out->statement, &out->result) != FDL_DUCK_SUCCESS) {
+    if (out->api->execute_prepared_streaming(out->statement, &out->result) != FDL_DUCK_SUCCESS)
         return fdl_duck_fail(error, out->api->result_error(&out->result));
-    }
     out->column_count = out->api->column_count(&out->result);
     return FDL_OK;
 }
 
 fdl_code fdl_duck_stream_next(fdl_duck_stream *stream, uint64_t *rows, fdl_error *error) {
-    if (stream->chunk != NULL) {
+    if (stream->chunk != NULL)
         stream->api->destroy_data_chunk(&stream->chunk);
-    }
     stream->chunk = stream->api->fetch_chunk(stream->result);
     *rows = stream->chunk == NULL ? 0 : stream->api->data_chunk_get_size(stream->chunk);
     if (stream->chunk == NULL) {
@@ -185,15 +166,12 @@ fdl_code fdl_duck_stream_next(fdl_duck_stream *stream, uint64_t *rows, fdl_error
 }
 
 void fdl_duck_stream_close(fdl_duck_stream *stream) {
-    if (stream->chunk != NULL) {
+    if (stream->chunk != NULL)
         stream->api->destroy_data_chunk(&stream->chunk);
-    }
-    if (stream->result.internal != NULL) {
+    if (stream->result.internal != NULL)
         stream->api->destroy_result(&stream->result);
-    }
-    if (stream->statement != NULL) {
+    if (stream->statement != NULL)
         stream->api->destroy_prepare(&stream->statement);
-    }
 }
 
 /* ---- queries row by row ------------------------------------------------- */
@@ -219,9 +197,8 @@ static fdl_code fill_row(const column *columns, uint64_t count, uint64_t row, fd
     texts->length = 0;
     for (uint64_t i = 0; i < count && code == FDL_OK; i++) {
         cells[i] = (fdl_cell){.is_null = fdl_duck_is_null(columns[i].validity, row)};
-        if (cells[i].is_null) {
+        if (cells[i].is_null)
             continue;
-        }
         switch (columns[i].type) {
         case FDL_DUCK_BIGINT:
             cells[i].integer = ((const int64_t *)columns[i].data)[row];
@@ -265,9 +242,8 @@ static fdl_code each_row(fdl_duck_stream *stream, column *columns, uint64_t rows
     fdl_code code = FDL_OK;
     for (uint64_t row = 0; row < rows && code == FDL_OK; row++) {
         code = fill_row(columns, stream->column_count, row, texts, cells, error);
-        if (code == FDL_OK) {
+        if (code == FDL_OK)
             code = callback(data, cells, (size_t)stream->column_count, error);
-        }
     }
     return code;
 }
@@ -280,20 +256,16 @@ fdl_code fdl_duck_query(fdl_duck *duck, const char *sql, fdl_row_callback callba
     uint64_t rows = 1;
     fdl_buf_init(&texts, ROW_LIMIT_BYTES);
     fdl_code code = fdl_duck_stream_open(duck, sql, &stream, error);
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = fdl_alloc(&columns, (size_t)stream.column_count, sizeof *columns, error);
-    }
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = fdl_alloc(&cells, (size_t)stream.column_count, sizeof *cells, error);
-    }
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = check_types(&stream, columns, error);
-    }
     while (code == FDL_OK && rows > 0) {
         code = fdl_duck_stream_next(&stream, &rows, error);
-        if (code == FDL_OK) {
+        if (code == FDL_OK)
             code = each_row(&stream, columns, rows, &texts, cells, callback, data, error);
-        }
     }
     fdl_duck_stream_close(&stream);
     fdl_buf_clear(&texts);
@@ -310,9 +282,8 @@ static fdl_code add_quoted(fdl_buf *sql, const char *text, char quote, fdl_error
         const char *end = strchr(text, quote);
         size_t length = end == NULL ? strlen(text) : (size_t)(end - text) + 1;
         code = fdl_buf_add(sql, text, length, error);
-        if (code == FDL_OK && end != NULL) {
+        if (code == FDL_OK && end != NULL)
             code = fdl_buf_add(sql, &quote, 1, error);
-        }
         text += length;
     }
     return code == FDL_OK ? fdl_buf_add(sql, &quote, 1, error) : code;

@@ -77,17 +77,14 @@ static fdl_code load_from(const char *path, fdl_error *error) {
     }
     fdl_duck_api api;
     fdl_code code = resolve_symbols(library, path, &api, error);
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = check_version(path, &api, error);
-    }
     /* What the loader's own search found has a folder too. */
     Dl_info info;
-    if (code == FDL_OK && dladdr(*(void **)&api.library_version, &info) != 0 && info.dli_fname != NULL) {
+    if (code == FDL_OK && dladdr(*(void **)&api.library_version, &info) != 0 && info.dli_fname != NULL)
         path = info.dli_fname;
-    }
-    if (code == FDL_OK) {
+    if (code == FDL_OK)
         code = fdl_str_copy(&loaded_path, path, error);
-    }
     if (code != FDL_OK) {
         dlclose(library);
         return code;
@@ -119,12 +116,10 @@ static void own_folder(char out[PATH_MAX], bool of_program) {
 static fdl_code try_place(const char *folder, const char *rest, fdl_buf *looked_at, fdl_error *error) {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s%s", folder, rest);
-    if (length < 0 || (size_t)length >= sizeof path) {
+    if (length < 0 || (size_t)length >= sizeof path)
         return FDL_NOT_FOUND;
-    }
-    if (fdl_file_exists(path)) {
+    if (fdl_file_exists(path))
         return load_from(path, error);
-    }
     fdl_error ignored;
     fdl_buf_add_format(looked_at, &ignored, "%s'%s'", looked_at->length == 0 ? "" : ", ", path);
     return FDL_NOT_FOUND;
@@ -137,42 +132,30 @@ static fdl_code load_from_usual_places(fdl_error *error) {
     char program_folder[PATH_MAX];
     own_folder(library_folder, false);
     own_folder(program_folder, true);
-    if (strcmp(library_folder, program_folder) == 0) {
+    if (strcmp(library_folder, program_folder) == 0)
         program_folder[0] = '\0';
-    }
     const char *const own[] = {library_folder, program_folder};
+    static const char *const below[] = {"/deps/" LIBRARY_NAME, "/fdl/" LIBRARY_NAME, "/../lib/fdl/" LIBRARY_NAME};
     fdl_code code = FDL_NOT_FOUND;
-    for (size_t i = 0; i < 2 && code == FDL_NOT_FOUND; i++) {
-        if (own[i][0] != '\0') {
-            code = try_place(own[i], "/deps/" LIBRARY_NAME, &looked_at, error);
-        }
-        if (own[i][0] != '\0' && code == FDL_NOT_FOUND) {
-            code = try_place(own[i], "/../lib/fdl/" LIBRARY_NAME, &looked_at, error);
-        }
-    }
-#ifdef FDL_LIBDIR
-    if (code == FDL_NOT_FOUND) {
-        code = try_place(FDL_LIBDIR, "/fdl/" LIBRARY_NAME, &looked_at, error);
-    }
-#endif
+    for (size_t i = 0; i < 6 && code == FDL_NOT_FOUND; i++)
+        if (own[i / 3][0] != '\0')
+            code = try_place(own[i / 3], below[i % 3], &looked_at, error);
     if (code == FDL_NOT_FOUND) {
         fdl_error ignored;
         void *found = dlopen(LIBRARY_NAME, RTLD_LAZY | RTLD_LOCAL);
         code = found == NULL ? FDL_NOT_FOUND : load_from(LIBRARY_NAME, error);
-        if (found != NULL) {
+        if (found != NULL)
             dlclose(found);
-        } else {
+        else
             fdl_buf_add_str(&looked_at, ", the loader's own search", &ignored);
-        }
     }
     const char *const system[] = {"/usr/local/lib/", "/usr/lib/"};
-    for (size_t i = 0; i < 2 && code == FDL_NOT_FOUND; i++) {
+    for (size_t i = 0; i < 2 && code == FDL_NOT_FOUND; i++)
         code = try_place(system[i], LIBRARY_NAME, &looked_at, error);
-    }
     if (code == FDL_NOT_FOUND) {
         code = fdl_fail(error, FDL_FAILED, LIBRARY_NAME,
-                        "no DuckDB library found (looked for %s); name one with --libduckdb or FDL_LIBDUCKDB, or run "
-                        "'make', which brings one (docs/internals/catalog.md)",
+                        "no DuckDB library found (looked for %s); run 'make', which brings one, or name one with "
+                        "--libduckdb or FDL_LIBDUCKDB (docs/internals/catalog.md)",
                         looked_at.data == NULL ? "nothing" : looked_at.data);
     }
     fdl_buf_clear(&looked_at);
@@ -184,9 +167,8 @@ fdl_code fdl_duck_load(const fdl_context *context, const fdl_duck_api **out, con
     pthread_mutex_lock(&load_lock);
     if (!loaded) {
         const char *named = context == NULL ? NULL : context->libduckdb;
-        if (named == NULL || named[0] == '\0') {
+        if (named == NULL || named[0] == '\0')
             named = getenv("FDL_LIBDUCKDB");
-        }
         code = named != NULL && named[0] != '\0' ? load_from(named, error) : load_from_usual_places(error);
     }
     if (code == FDL_OK) {

@@ -1,0 +1,41 @@
+/*
+ * sqlite_db.h - SQLite as this folder uses it: errors with our codes, bounded
+ * waits, nothing written that was not asked for.
+ */
+#ifndef FDL_CATALOG_SQLITE_DB_H
+#define FDL_CATALOG_SQLITE_DB_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fdl/error.h"
+
+/* How long a lock held by somebody else is waited for. */
+#define FDL_SQLITE_WAIT_MS 5000
+
+/* What went wrong last on `db`: FDL_BUSY for a lock, FDL_REFUSED for a file that is no database. */
+fdl_code fdl_sqlite_fail(fdl_error *error, sqlite3 *db, const char *path);
+
+/*
+ * Opens a working catalog.  FDL_NOT_FOUND: no such file.  FDL_REFUSED: not a
+ * DuckLake catalog in SQLite.  To read: nothing is written to it, and a WAL with
+ * content is left as it is.
+ */
+typedef enum fdl_sqlite_mode { FDL_SQLITE_READ, FDL_SQLITE_WRITE } fdl_sqlite_mode;
+fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, fdl_error *error);
+
+/* A new database at `path`, which must not exist; it has no journal until it is done, so a failure leaves rubbish. */
+fdl_code fdl_sqlite_create(const char *path, sqlite3 **out, fdl_error *error);
+
+/* Runs statements; the format is SQLite's own: %Q is a 'literal', %w the inside of a "name". */
+fdl_code fdl_sqlite_exec(sqlite3 *db, fdl_error *error, const char *format, ...);
+
+fdl_code fdl_sqlite_prepare(sqlite3 *db, sqlite3_stmt **out, fdl_error *error, const char *format, ...);
+/* `*row` is false at the end. */
+fdl_code fdl_sqlite_step(sqlite3_stmt *statement, bool *row, fdl_error *error);
+
+/* The first column of the first row; `fallback` when there is no row or it is NULL. */
+fdl_code fdl_sqlite_integer(sqlite3 *db, const char *sql, int64_t fallback, int64_t *out, fdl_error *error);
+
+#endif
