@@ -107,7 +107,7 @@ fdl_code fdl_fd_copy(int from, const char *from_path, int to, const char *to_pat
     }
 }
 
-static fdl_code sync_fd(int fd, const char *path, fdl_error *error) {
+fdl_code fdl_fd_sync(int fd, const char *path, fdl_error *error) {
     int done;
     do {
         done = fsync(fd);
@@ -119,7 +119,7 @@ static fdl_code sync_fd(int fd, const char *path, fdl_error *error) {
 }
 
 fdl_code fdl_fd_finish(int fd, const char *path, fdl_error *error) {
-    fdl_code code = sync_fd(fd, path, error);
+    fdl_code code = fdl_fd_sync(fd, path, error);
     if (close(fd) != 0 && errno != EINTR && code == FDL_OK)
         code = fdl_file_error(error, "write", path, errno);
     return code;
@@ -223,8 +223,9 @@ fdl_code fdl_file_copy(const char *from, const char *to, fdl_error *error) {
         code = fdl_fd_finish(target, to, error);
     else
         close(target);
-    if (code == FDL_OK)
-        code = fdl_file_rename_new(temp, to, error);
+    if (code == FDL_OK && fdl_rename_new(temp, to) != 0)
+        code = errno == EEXIST ? fdl_fail(error, FDL_CONFLICT, to, "'%s' exists already; choose another name", to)
+                               : fdl_file_error(error, "write", to, errno);
     if (code == FDL_OK)
         code = sync_folder_of(to, error);
     else
@@ -245,18 +246,14 @@ fdl_code fdl_file_rename(const char *from, const char *to, fdl_error *error) {
  * link(2) is the older way and does the same where renameat2(2) is not known
  * (NFS); killed between its two steps it leaves a second name, never a gap.
  */
-fdl_code fdl_file_rename_new(const char *from, const char *to, fdl_error *error) {
+int fdl_rename_new(const char *from, const char *to) {
     int done = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-    if (done != 0 && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
-        done = link(from, to);
-        if (done == 0)
-            unlink(from);
-    }
+    if (done == 0 || (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP))
+        return done;
+    done = link(from, to);
     if (done == 0)
-        return FDL_OK;
-    if (errno == EEXIST)
-        return fdl_fail(error, FDL_CONFLICT, to, "'%s' exists already", to);
-    return fdl_file_error(error, "write", to, errno);
+        unlink(from);
+    return done;
 }
 
 bool fdl_file_exists(const char *path) {
@@ -282,7 +279,7 @@ static fdl_code sync_path(const char *path, int flags, fdl_error *error) {
     int fd = open_file(path, O_RDONLY | flags);
     if (fd < 0)
         return fdl_file_error(error, "open", path, errno);
-    fdl_code code = sync_fd(fd, path, error);
+    fdl_code code = fdl_fd_sync(fd, path, error);
     close(fd);
     return code;
 }

@@ -35,10 +35,11 @@ fdl_code fdl_temp_create(const char *near, char **path, int *fd, fdl_error *erro
 fdl_code fdl_fd_write(int fd, const char *path, const void *bytes, size_t length, fdl_error *error);
 /* Copies `from` from where it stands to its end. */
 fdl_code fdl_fd_copy(int from, const char *from_path, int to, const char *to_path, fdl_error *error);
-/* fsync(2), then close(2) in every case. */
+fdl_code fdl_fd_sync(int fd, const char *path, fdl_error *error);
+/* The same, then close(2) in every case. */
 fdl_code fdl_fd_finish(int fd, const char *path, fdl_error *error);
-/* As fdl_file_rename, but a target that exists is FDL_CONFLICT and stays.  Does not sync the folder. */
-fdl_code fdl_file_rename_new(const char *from, const char *to, fdl_error *error);
+/* As rename(2), errno included, but a target that exists stays: EEXIST. */
+int fdl_rename_new(const char *from, const char *to);
 
 /* rename(2) over what is there, then fsync of the target's folder. */
 fdl_code fdl_file_rename(const char *from, const char *to, fdl_error *error);

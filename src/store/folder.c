@@ -1,0 +1,367 @@
+/*
+ * folder.c - a store in a folder of this machine: reading and listing.
+ *
+ * An object is a file that never changes under its name; a new state of a key
+ * is another file that takes the name.  So whoever opened one reads one state to
+ * its end, whatever happens meanwhile.
+ *
+ * The ETag of a small object is made of its bytes: a ref that went from A to B
+ * and back is the only way to meet one twice, and no accident of inode numbers
+ * or clocks can make two contents look alike.  For a large one that would cost a
+ * read of everything; there it is made of what the file system changes whenever
+ * the file is written or replaced.
+ *
+ * Symlinked folders (a data folder on a bigger disk) are part of the repository
+ * and followed.
+ */
+#define _GNU_SOURCE 1
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/backends.h"
+#include "store/folder.h"
+#include "util/file.h"
+#include "util/ident.h"
+#include "util/text.h"
+
+#define SMALL_LIMIT_BYTES ((size_t)1 << 20)
+
+/* ---- one object --------------------------------------------------------- */
+
+fdl_code fdl_folder_path(const fdl_store *store, const char *key, char **path, fdl_error *error) {
+    size_t scratch = strlen(FDL_SCRATCH_NAME);
+    if (fdl_str_starts(key, FDL_SCRATCH_NAME) && (key[scratch] == '\0' || key[scratch] == '/'))
+        return fdl_fail(error, FDL_USAGE, key, "'%s' is no key here: '%s" FDL_SCRATCH_NAME "/' is the store's own", key,
+                        store->address);
+    return fdl_str_format(path, error, "%s%s", store->address, key);
+}
+
+static bool is_gone(int errno_value) {
+    return errno_value == ENOENT || errno_value == ENOTDIR;
+}
+
+/* Why the root cannot be entered; FDL_OK when it can. */
+static fdl_code check_root(const fdl_store *store, fdl_error *error) {
+    struct stat info;
+    if (stat(store->address, &info) == 0)
+        return FDL_OK;
+    if (is_gone(errno))
+        return fdl_fail(error, FDL_NOT_FOUND, store->address, "no folder '%s'", store->address);
+    return fdl_file_error(error, "read", store->address, errno);
+}
+
+/* Nothing at the key; when the whole root is missing, that is the news. */
+static fdl_code missing(const fdl_store *store, const char *key, fdl_error *error) {
+    fdl_code code = check_root(store, error);
+    return code != FDL_OK ? code : fdl_fail(error, FDL_NOT_FOUND, key, "no object '%s' in '%s'", key, store->address);
+}
+
+fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, fdl_error *error) {
+    char *path;
+    struct stat info;
+    fdl_code code = fdl_folder_path(store, key, &path, error);
+    if (code != FDL_OK)
+        return code;
+    int opened;
+    do {
+        opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* never hang on a pipe */
+    } while (opened < 0 && errno == EINTR);
+    if (opened >= 0 && fstat(opened, &info) == 0 && S_ISREG(info.st_mode))
+        *fd = opened;
+    else if (opened >= 0 || is_gone(errno) || errno == ENAMETOOLONG || errno == ENXIO)
+        code = missing(store, key, error);
+    else
+        code = fdl_file_error(error, "read", path, errno);
+    if (opened >= 0 && code != FDL_OK)
+        close(opened);
+    free(path);
+    return code;
+}
+
+/* The part of the file from `offset` on, to its end or `length` bytes; `*done` says how many there were. */
+static fdl_code stream(int fd, const char *key, uint64_t offset, uint64_t length, fdl_sink sink, void *sink_data,
+                       uint64_t *done, fdl_error *error) {
+    char piece[65536];
+    *done = 0;
+    while (*done < length) {
+        uint64_t rest = length - *done;
+        ssize_t got = pread(fd, piece, rest < sizeof piece ? (size_t)rest : sizeof piece, (off_t)(offset + *done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fdl_file_error(error, "read", key, errno);
+        if (got == 0)
+            return FDL_OK;
+        fdl_code code = sink(sink_data, piece, (size_t)got, error);
+        if (code != FDL_OK)
+            return code;
+        *done += (uint64_t)got;
+    }
+    return FDL_OK;
+}
+
+static int64_t to_ms(struct timespec time) {
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void large_etag(const struct stat *info, char out[FDL_ETAG_LIMIT_BYTES]) {
+    snprintf(out, FDL_ETAG_LIMIT_BYTES, "%llx-%llx-%llx.%lx-%llx.%lx", (unsigned long long)info->st_ino,
+             (unsigned long long)info->st_size, (unsigned long long)info->st_mtim.tv_sec,
+             (unsigned long)info->st_mtim.tv_nsec, (unsigned long long)info->st_ctim.tv_sec,
+             (unsigned long)info->st_ctim.tv_nsec);
+}
+
+/* The first 16 bytes of the SHA-256, in hex. */
+static fdl_code small_etag(const fdl_buf *bytes, char out[FDL_ETAG_LIMIT_BYTES], fdl_error *error) {
+    char digest[65];
+    fdl_code code = fdl_sha256_bytes(bytes->data, bytes->length, digest, error);
+    if (code == FDL_OK) {
+        digest[32] = '\0';
+        fdl_str_fit(out, FDL_ETAG_LIMIT_BYTES, digest);
+    }
+    return code;
+}
+
+fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error) {
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fdl_file_error(error, "read", key, errno);
+    *object = (fdl_object){.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim)};
+    if (object->size_bytes > SMALL_LIMIT_BYTES) {
+        large_etag(&info, object->etag);
+        return FDL_OK;
+    }
+
+    fdl_buf own;
+    fdl_buf *bytes = small ? small : &own;
+    fdl_buf_init(bytes, SMALL_LIMIT_BYTES);
+    uint64_t done;
+    fdl_code code = stream(fd, key, 0, SMALL_LIMIT_BYTES, fdl_buf_sink, bytes, &done, error);
+    if (code == FDL_OK)
+        code = small_etag(bytes, object->etag, error);
+    object->size_bytes = done;
+    if (code != FDL_OK || bytes == &own)
+        fdl_buf_clear(bytes);
+    return code;
+}
+
+/* Hands over what `range` asks for, from `small` where the bytes are there already. */
+static fdl_code hand_over(int fd, const char *key, const fdl_range *range, uint64_t size, const fdl_buf *small,
+                          fdl_sink sink, void *sink_data, fdl_error *error) {
+    uint64_t offset;
+    uint64_t length;
+    uint64_t done;
+    fdl_code code = fdl_range_cut(range, key, size, &offset, &length, error);
+    if (code != FDL_OK || length == 0)
+        return code;
+    if (small->data)
+        return sink(sink_data, small->data + offset, (size_t)length, error);
+    code = stream(fd, key, offset, length, sink, sink_data, &done, error);
+    if (code == FDL_OK && done < length)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' was cut short while it was read; try again", key);
+    return code;
+}
+
+static fdl_code folder_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
+                           fdl_object *object, fdl_error *error) {
+    int fd;
+    fdl_object found;
+    fdl_buf small = {0};
+    fdl_code code = fdl_folder_open(store, key, &fd, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_folder_describe(fd, key, &found, &small, error);
+    if (code == FDL_OK)
+        code = hand_over(fd, key, range, found.size_bytes, &small, sink, sink_data, error);
+    if (code == FDL_OK && object)
+        *object = found;
+    fdl_buf_clear(&small);
+    close(fd);
+    return code;
+}
+
+static fdl_code folder_head(fdl_store *store, const char *key, fdl_object *object, fdl_error *error) {
+    int fd;
+    fdl_object found;
+    fdl_code code = fdl_folder_open(store, key, &fd, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_folder_describe(fd, key, &found, NULL, error);
+    if (code == FDL_OK)
+        *object = found;
+    close(fd);
+    return code;
+}
+
+/* ---- listing ------------------------------------------------------------ */
+
+/* A walk down the folders; `path` is where it stands, and the key follows the root in it. */
+typedef struct walk {
+    fdl_buf path;
+    size_t root_length;
+    fdl_depth depth;
+    fdl_entry_callback callback;
+    void *data;
+} walk;
+
+/* The folders above the one being listed: a symlink back to one of them is not followed. */
+typedef struct chain {
+    const struct chain *above;
+    dev_t device;
+    ino_t inode;
+} chain;
+
+static fdl_code list_folder(walk *w, const char *start, const chain *above, fdl_error *error);
+
+static fdl_code stop_at_first(void *found, const fdl_entry *entry, fdl_error *error) {
+    (void)entry;
+    (void)error;
+    *(bool *)found = true;
+    return FDL_FAILED;
+}
+
+/* A folder is an entry only when an object lies below it; empty ones are what deleted objects left. */
+static fdl_code list_as_folder(walk *w, const chain *above, fdl_error *error) {
+    bool found = false;
+    walk below = {.path = w->path,
+                  .root_length = w->root_length,
+                  .depth = FDL_ALL_LEVELS,
+                  .callback = stop_at_first,
+                  .data = &found};
+    fdl_code code = list_folder(&below, "", above, error);
+    w->path = below.path; /* it may have moved */
+    if (!found)
+        return code;
+    return w->callback(w->data, &(fdl_entry){.key = w->path.data + w->root_length, .folder = true}, error);
+}
+
+/* The entry whose path stands in w->path.  What vanished meanwhile, and names that are no keys, are passed over. */
+static fdl_code list_entry(walk *w, const chain *above, fdl_error *error) {
+    struct stat info;
+    const char *key = w->path.data + w->root_length;
+    if (fdl_key_check(key, NULL) != FDL_OK || stat(w->path.data, &info) != 0)
+        return FDL_OK;
+    if (S_ISDIR(info.st_mode)) {
+        fdl_code code = fdl_buf_add_str(&w->path, "/", error);
+        if (code != FDL_OK)
+            return code;
+        return w->depth == FDL_ONE_LEVEL ? list_as_folder(w, above, error) : list_folder(w, "", above, error);
+    }
+    if (!S_ISREG(info.st_mode))
+        return FDL_OK;
+    fdl_entry entry = {.key = key,
+                       .object = {.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim)}};
+    return w->callback(w->data, &entry, error);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool is_hidden(const walk *w, const char *name) {
+    bool at_root = w->path.length == w->root_length;
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (at_root && strcmp(name, FDL_SCRATCH_NAME) == 0);
+}
+
+/* Opens nothing while the callback runs, so that it may delete what it is told, and depth costs no descriptors. */
+static fdl_code list_names(walk *w, const char *start, const chain *here, fdl_error *error) {
+    struct dirent **names;
+    int count = scandir(w->path.data, &names, NULL, by_name);
+    if (count < 0 && is_gone(errno))
+        return FDL_OK;
+    if (count < 0)
+        return fdl_file_error(error, "list", w->path.data, errno);
+
+    fdl_code code = FDL_OK;
+    size_t length = w->path.length;
+    for (int i = 0; i < count; i++) {
+        if (code == FDL_OK && !is_hidden(w, names[i]->d_name) && fdl_str_starts(names[i]->d_name, start)) {
+            code = fdl_buf_add_str(&w->path, names[i]->d_name, error);
+            if (code == FDL_OK)
+                code = list_entry(w, here, error);
+            w->path.length = length;
+            w->path.data[length] = '\0';
+        }
+        free(names[i]);
+    }
+    free(names);
+    return code;
+}
+
+/* Lists what lies in the folder at w->path and starts with `start`. */
+static fdl_code list_folder(walk *w, const char *start, const chain *above, fdl_error *error) {
+    struct stat info;
+    if (stat(w->path.data, &info) != 0)
+        return is_gone(errno) ? FDL_OK : fdl_file_error(error, "list", w->path.data, errno);
+    for (const chain *c = above; c; c = c->above) {
+        if (c->device == info.st_dev && c->inode == info.st_ino)
+            return FDL_OK;
+    }
+    return list_names(w, start, &(chain){.above = above, .device = info.st_dev, .inode = info.st_ino}, error);
+}
+
+static fdl_code folder_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback,
+                            void *data, fdl_error *error) {
+    walk w = {.root_length = strlen(store->address), .depth = depth, .callback = callback, .data = data};
+    fdl_code code = check_root(store, error);
+    if (code != FDL_OK)
+        return code;
+    if (fdl_str_starts(prefix, FDL_SCRATCH_NAME "/"))
+        return FDL_OK;
+
+    /* The folder that the prefix names for certain, and the beginning of the names in it. */
+    const char *slash = strrchr(prefix, '/');
+    const char *start = slash ? slash + 1 : prefix;
+    fdl_buf_init(&w.path, w.root_length + 2 * FDL_KEY_LIMIT_BYTES);
+    code = fdl_buf_add_str(&w.path, store->address, error);
+    if (code == FDL_OK)
+        code = fdl_buf_add(&w.path, prefix, (size_t)(start - prefix), error);
+    if (code == FDL_OK)
+        code = list_folder(&w, start, NULL, error);
+    fdl_buf_clear(&w.path);
+    return code;
+}
+
+/* ---- the store ---------------------------------------------------------- */
+
+static void folder_free(fdl_store *store) {
+    free(store->address);
+    free(store);
+}
+
+static const fdl_store_ops folder_ops = {
+    .kind = "folder",
+    .get = folder_get,
+    .head = folder_head,
+    .put = fdl_folder_put,
+    .remove = fdl_folder_delete,
+    .list = folder_list,
+    .sync = fdl_folder_sync_key,
+    .free = folder_free,
+};
+
+fdl_code fdl_store_open_folder(const fdl_context *context, const char *path, fdl_store **out, fdl_error *error) {
+    fdl_folder_store *folder = NULL;
+    char *root = NULL;
+    fdl_code code = fdl_path_absolute(path, &root, error);
+    if (code == FDL_OK)
+        code = fdl_alloc(&folder, 1, sizeof *folder, error);
+    if (code != FDL_OK)
+        goto done;
+    folder->store =
+        (fdl_store){.ops = &folder_ops, .context = context, .can_write = true, .can_list = true, .local = true};
+    code = fdl_str_format(&folder->store.address, error, "%s%s", root, strcmp(root, "/") == 0 ? "" : "/");
+    if (code != FDL_OK)
+        goto done;
+    *out = &folder->store;
+    folder = NULL;
+done:
+    free(folder);
+    free(root);
+    return code;
+}

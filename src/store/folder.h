@@ -1,0 +1,43 @@
+/*
+ * folder.h - what the halves of the folder store share: folder.c reads,
+ * folder_write.c writes.
+ *
+ *   <root>/<key>                the object, always whole
+ *   <root>/.fdl/tmp/put.*.tmp   an object on its way, nobody's key
+ *   <root>/.fdl/lock            held while a condition is checked and acted on
+ */
+#ifndef FDL_STORE_FOLDER_H
+#define FDL_STORE_FOLDER_H
+
+#include <sys/stat.h>
+
+#include "fdl/store.h"
+#include "util/buf.h"
+
+#define FDL_SCRATCH_NAME ".fdl"
+
+typedef struct fdl_folder_store {
+    fdl_store store; /* its address is the root's path with a final '/' */
+    bool swept;      /* old temporary files were looked for */
+} fdl_folder_store;
+
+/* "<root>/<key>", released with free().  FDL_USAGE for keys in the scratch folder. */
+fdl_code fdl_folder_path(const fdl_store *store, const char *key, char **path, fdl_error *error);
+
+/* Opens an object to read; the caller closes `*fd`.  FDL_NOT_FOUND: no such object, or no such root. */
+fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, fdl_error *error);
+
+/*
+ * Size, time and ETag of the open file, all of one state.  The ETag of a small
+ * one needs its bytes, so `small` (NULL: not wanted) gets them; a large one
+ * leaves it empty.
+ */
+fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error);
+
+/* The writing half. */
+fdl_code fdl_folder_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
+                        fdl_object *object, fdl_error *error);
+fdl_code fdl_folder_delete(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);
+fdl_code fdl_folder_sync_key(fdl_store *store, const char *key, fdl_error *error);
+
+#endif

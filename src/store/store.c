@@ -1,0 +1,286 @@
+/*
+ * store.c - the front of every store: which backend an address means, and the
+ * checks that no backend needs to make again.
+ *
+ * A key arrives here from a person, a catalog or a stranger's repository; what
+ * is let through can be joined to a root and stays below it.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fdl/store.h"
+#include "store/backends.h"
+#include "util/buf.h"
+#include "util/file.h"
+#include "util/ident.h"
+#include "util/text.h"
+
+/* ---- addresses ---------------------------------------------------------- */
+
+/* Whether `text` starts like "scheme://". */
+static bool has_scheme(const char *text) {
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    return length > 0 && fdl_str_starts(text + length, "://");
+}
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+}
+
+/* "file:///srv/a%20lake" is the folder "/srv/a lake". */
+static fdl_code open_file_url(const fdl_context *context, const char *address, fdl_store **out, fdl_error *error) {
+    const char *at = address + strlen("file://");
+    if (fdl_str_starts(at, "localhost/"))
+        at += strlen("localhost");
+    bool good = *at == '/';
+    fdl_buf path;
+    fdl_buf_init(&path, 1 << 16);
+    fdl_code code = FDL_OK;
+    for (; code == FDL_OK && good && *at; at++) {
+        char byte = *at;
+        if (byte == '%') {
+            int high = hex_digit(at[1]);
+            int low = high < 0 ? -1 : hex_digit(at[2]);
+            byte = (char)(high * 16 + low);
+            good = low >= 0 && byte != '\0';
+            at += good ? 2 : 0;
+        }
+        code = fdl_buf_add(&path, &byte, 1, error);
+    }
+    if (!good)
+        code = fdl_fail(error, FDL_USAGE, address, "'%s' is not the URL of a folder; write file:///path", address);
+    if (code == FDL_OK)
+        code = fdl_store_open_folder(context, path.data, out, error);
+    fdl_buf_clear(&path);
+    return code;
+}
+
+fdl_code fdl_store_open(const fdl_context *context, const char *address, fdl_store **out, fdl_error *error) {
+    if (fdl_str_starts(address, "s3://"))
+        return fdl_store_open_s3(context, address, out, error);
+    if (fdl_str_starts(address, "http://") || fdl_str_starts(address, "https://"))
+        return fdl_store_open_http(context, address, out, error);
+    if (fdl_str_starts(address, "file://"))
+        return open_file_url(context, address, out, error);
+    if (has_scheme(address))
+        return fdl_fail(error, FDL_USAGE, address,
+                        "'%s' is not an address of a store; use a folder, s3://, http:// or https://", address);
+    return fdl_store_open_folder(context, address, out, error);
+}
+
+void fdl_store_free(fdl_store *store) {
+    if (store)
+        store->ops->free(store);
+}
+
+/* ---- keys and prefixes -------------------------------------------------- */
+
+#define KEY_LIMIT_BYTES 1024 /* S3's */
+
+/* What is wrong with a part of a key that is complete; NULL when nothing is. */
+static const char *part_problem(const char *part, size_t length) {
+    if (length == 0)
+        return "has an empty part";
+    if (part[0] == '.' && (length == 1 || (length == 2 && part[1] == '.')))
+        return "has a '.' or '..' part";
+    return NULL;
+}
+
+/* What is wrong with `text`; with `prefix` its last part is a beginning only, and may be empty. */
+static const char *problem(const char *text, bool prefix) {
+    size_t length = strlen(text);
+    if (length > KEY_LIMIT_BYTES)
+        return "is longer than 1024 bytes";
+    if (!fdl_utf8_valid(text, length))
+        return "is not valid UTF-8";
+    for (size_t i = 0; i < length; i++) {
+        if (iscntrl((unsigned char)text[i]))
+            return "has a control character";
+    }
+    const char *part = text;
+    const char *found = NULL;
+    while (!found) {
+        size_t part_length = strcspn(part, "/");
+        bool last = part[part_length] == '\0';
+        if (!(last && prefix))
+            found = part_problem(part, part_length);
+        if (last)
+            break;
+        part += part_length + 1;
+    }
+    return found;
+}
+
+fdl_code fdl_key_check(const char *key, fdl_error *error) {
+    if (!key[0])
+        return fdl_fail(error, FDL_USAGE, NULL, "'' is not a key: it is empty");
+    const char *why = problem(key, false);
+    return why ? fdl_fail(error, FDL_USAGE, key, "'%s' is not a key: it %s", key, why) : FDL_OK;
+}
+
+static fdl_code check_prefix(const char *prefix, fdl_error *error) {
+    const char *why = problem(prefix, true);
+    return why ? fdl_fail(error, FDL_USAGE, prefix, "'%s' cannot start a key: it %s", prefix, why) : FDL_OK;
+}
+
+/* ---- the operations of the contract ------------------------------------- */
+
+static fdl_code check_condition(const char *key, fdl_condition condition, fdl_error *error) {
+    if (condition.kind == FDL_IF_MATCH && (!condition.etag || !condition.etag[0]))
+        return fdl_fail(error, FDL_USAGE, key, "no ETag to expect for '%s'", key);
+    return FDL_OK;
+}
+
+/* A key for an operation that writes. */
+static fdl_code check_write(const fdl_store *store, const char *key, fdl_error *error) {
+    fdl_code code = fdl_key_check(key, error);
+    if (code == FDL_OK && !store->can_write)
+        code = fdl_fail(error, FDL_UNSUPPORTED, key, "'%s' takes no writes; name a folder, a bucket or an fdl host",
+                        store->address);
+    return code;
+}
+
+fdl_code fdl_store_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
+                       fdl_object *object, fdl_error *error) {
+    fdl_code code = fdl_key_check(key, error);
+    if (code == FDL_OK && range && range->length_bytes == 0)
+        code = fdl_fail(error, FDL_USAGE, key, "an empty range of '%s' was asked for", key);
+    return code == FDL_OK ? store->ops->get(store, key, range, sink, sink_data, object, error) : code;
+}
+
+fdl_code fdl_store_head(fdl_store *store, const char *key, fdl_object *object, fdl_error *error) {
+    fdl_code code = fdl_key_check(key, error);
+    return code == FDL_OK ? store->ops->head(store, key, object, error) : code;
+}
+
+fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
+                       fdl_object *object, fdl_error *error) {
+    fdl_code code = check_write(store, key, error);
+    if (code == FDL_OK)
+        code = check_condition(key, condition, error);
+    return code == FDL_OK ? store->ops->put(store, key, source, condition, object, error) : code;
+}
+
+fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error) {
+    fdl_code code = check_write(store, key, error);
+    if (code == FDL_OK)
+        code = check_condition(key, condition, error);
+    if (code == FDL_OK && condition.kind == FDL_IF_ABSENT)
+        code = fdl_fail(error, FDL_USAGE, key, "'%s' cannot be deleted if it is absent", key);
+    return code == FDL_OK ? store->ops->remove(store, key, condition, error) : code;
+}
+
+fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback, void *data,
+                        fdl_error *error) {
+    fdl_code code = check_prefix(prefix, error);
+    if (code == FDL_OK && !store->can_list)
+        code = fdl_fail(error, FDL_UNSUPPORTED, prefix, "'%s' cannot list what it holds", store->address);
+    return code == FDL_OK ? store->ops->list(store, prefix, depth, callback, data, error) : code;
+}
+
+fdl_code fdl_store_sync(fdl_store *store, const char *key, fdl_error *error) {
+    fdl_code code = fdl_key_check(key, error);
+    return code == FDL_OK && store->ops->sync ? store->ops->sync(store, key, error) : code;
+}
+
+fdl_code fdl_range_cut(const fdl_range *range, const char *key, uint64_t size_bytes, uint64_t *offset_bytes,
+                       uint64_t *length_bytes, fdl_error *error) {
+    *offset_bytes = range ? range->offset_bytes : 0;
+    if (range && range->offset_bytes >= size_bytes)
+        return fdl_fail(error, FDL_FAILED, key, "'%s' has %llu bytes; a part from byte %llu on was asked for", key,
+                        (unsigned long long)size_bytes, (unsigned long long)range->offset_bytes);
+    uint64_t rest = size_bytes - *offset_bytes;
+    *length_bytes = range && range->length_bytes < rest ? range->length_bytes : rest;
+    return FDL_OK;
+}
+
+/* ---- whole objects ------------------------------------------------------ */
+
+typedef struct reading {
+    fdl_buf buf;
+    const char *key;
+} reading;
+
+static fdl_code read_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
+    reading *r = data;
+    if (length > r->buf.limit - r->buf.length)
+        return fdl_fail(error, FDL_REFUSED, r->key, "'%s' is larger than the %zu bytes it may have", r->key,
+                        r->buf.limit);
+    return fdl_buf_add(&r->buf, bytes, length, error);
+}
+
+fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_bytes, char **out, size_t *length_bytes,
+                        fdl_object *object, fdl_error *error) {
+    reading r = {.key = key};
+    fdl_buf_init(&r.buf, limit_bytes);
+    fdl_object found;
+    fdl_code code = fdl_store_get(store, key, NULL, read_piece, &r, object ? &found : NULL, error);
+    if (code == FDL_OK) {
+        char *bytes = fdl_buf_detach(&r.buf, length_bytes);
+        if (bytes)
+            *out = bytes;
+        else
+            code = fdl_fail(error, FDL_FAILED, key, "out of memory");
+    }
+    if (code == FDL_OK && object)
+        *object = found;
+    fdl_buf_clear(&r.buf);
+    return code;
+}
+
+typedef struct download {
+    const char *path;
+    int fd;
+    fdl_sha256 hash;
+    uint64_t size_bytes;
+} download;
+
+static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
+    download *d = data;
+    d->size_bytes += length;
+    fdl_code code = fdl_sha256_add(&d->hash, bytes, length, error);
+    return code == FDL_OK ? fdl_fd_write(d->fd, d->path, bytes, length, error) : code;
+}
+
+fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
+                            fdl_object *object, fdl_error *error) {
+    download d = {.path = path, .fd = -1};
+    fdl_object found;
+    char digest[65];
+    char *temp = NULL;
+    fdl_code code = fdl_sha256_start(&d.hash, error);
+    if (code == FDL_OK)
+        code = fdl_temp_create(path, &temp, &d.fd, error);
+    if (code != FDL_OK)
+        goto done;
+    code = fdl_store_get(store, key, NULL, download_piece, &d, &found, error);
+    if (code == FDL_OK && d.size_bytes != found.size_bytes)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' came with %llu bytes instead of %llu; try again", key,
+                        (unsigned long long)d.size_bytes, (unsigned long long)found.size_bytes);
+    if (code == FDL_OK)
+        code = fdl_sha256_finish(&d.hash, digest, error);
+    if (code == FDL_OK) {
+        code = fdl_fd_finish(d.fd, path, error);
+        d.fd = -1;
+    }
+    if (code == FDL_OK)
+        code = fdl_file_rename(temp, path, error);
+    if (code != FDL_OK)
+        goto done;
+    if (sha256_out)
+        memcpy(sha256_out, digest, sizeof digest);
+    if (object)
+        *object = found;
+done:
+    if (d.fd >= 0)
+        close(d.fd);
+    if (temp && code != FDL_OK)
+        unlink(temp);
+    free(temp);
+    fdl_sha256_drop(&d.hash);
+    return code;
+}
