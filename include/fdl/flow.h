@@ -160,6 +160,28 @@ FDL_API fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *na
 /* HEAD's branch is FDL_REFUSED. */
 FDL_API fdl_code fdl_ref_delete(fdl_repo *repo, const char *kind, const char *name, fdl_ref *out, fdl_error *error);
 
+/* ---- clone ------------------------------------------------------------ */
+
+typedef struct fdl_clone_options {
+    const char *ref; /* a branch, a tag or HEAD; NULL: every branch and tag */
+    bool all;        /* catalogs and data of every ancestor too, not only of what refs name */
+} fdl_clone_options;
+
+typedef struct fdl_clone_result {
+    uint64_t versions; /* copied, with or without their content */
+    uint64_t files;    /* objects written */
+    uint64_t bytes;
+    uint64_t refs; /* made or moved */
+} fdl_clone_result;
+
+/*
+ * Makes `to` a mirror of `from`: copies what is missing, in push order, refs
+ * last; stopped anywhere it can be run again.  FDL_CONFLICT: `to` is another
+ * repository, or a ref of it went elsewhere.
+ */
+FDL_API fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *options, fdl_clone_result *out,
+                           fdl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

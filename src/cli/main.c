@@ -9,11 +9,12 @@
 #include "cli/cli.h"
 
 extern const cli_command cli_cmd_init, cli_cmd_checkout, cli_cmd_status, cli_cmd_commit, cli_cmd_push, cli_cmd_url,
-    cli_cmd_attach, cli_cmd_log, cli_cmd_show, cli_cmd_branch, cli_cmd_tag;
+    cli_cmd_attach, cli_cmd_log, cli_cmd_show, cli_cmd_branch, cli_cmd_tag, cli_cmd_clone;
 
 const cli_command *const cli_commands[] = {
     &cli_cmd_init, &cli_cmd_checkout, &cli_cmd_status, &cli_cmd_commit, &cli_cmd_push,   &cli_cmd_url,
-    &cli_cmd_attach, &cli_cmd_log,    &cli_cmd_show,   &cli_cmd_branch, &cli_cmd_tag,    NULL,
+    &cli_cmd_attach, &cli_cmd_log,    &cli_cmd_show,   &cli_cmd_branch, &cli_cmd_tag,
+    &cli_cmd_clone, NULL,
 };
 
 static const cli_command *find_command(const char *name) {

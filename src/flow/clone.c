@@ -1,0 +1,448 @@
+/*
+ * clone.c - makes one repository a mirror of another.
+ *
+ *   1 fdl.json and HEAD, as they are
+ *   2 the history behind every ref asked for, oldest version first:
+ *     data files -> catalogs -> dataset -> version.json
+ *   3 the refs, by compare-and-swap, then refs.json
+ *
+ * That is push's order, so a reader of the mirror never sees anything
+ * unfinished, and a clone that was stopped goes on where it was: what is there
+ * already is not sent again.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "catalog/catalog.h"
+#include "fdl.h"
+#include "flow/keyset.h"
+#include "flow/work.h"
+#include "repo/history.h"
+#include "repo/layout.h"
+#include "util/buf.h"
+#include "util/file.h"
+#include "util/parallel.h"
+#include "util/text.h"
+
+#define HISTORY_LIMIT 10000000
+
+typedef struct step {
+    fdl_version version;
+    bool wanted; /* with its catalog and data */
+} step;
+
+typedef struct clone {
+    fdl_repo *from, *to;
+    fdl_store *source, *target;
+    const fdl_clone_options *options;
+    fdl_clone_result *result;
+    const fdl_config *config;
+    fdl_ref_list refs;       /* to carry over */
+    step *steps;             /* sorted by seq */
+    size_t step_count;
+    fdl_keyset there;        /* versions/ of the target */
+    fdl_keyset offered;      /* versions/ of the source */
+    fdl_keyset data;         /* the data folder of the target; opened when first needed */
+    bool data_open;
+    char *scratch;           /* a folder of this machine */
+} clone;
+
+/* ---- one object ------------------------------------------------------------------ */
+
+/* A file of this machine is sent from where it lies; anything else comes by way of the scratch folder. */
+static fdl_code fetch(clone *c, const char *key, char **path, bool *scratch, fdl_error *error) {
+    *scratch = strcmp(c->source->ops->kind, "folder") != 0;
+    if (!*scratch)
+        return fdl_str_format(path, error, "%s%s", c->source->address, key);
+    fdl_code code = fdl_str_format(path, error, "%s/XXXXXX", c->scratch);
+    int fd = code == FDL_OK ? mkstemp(*path) : -1;
+    if (code == FDL_OK && fd < 0)
+        return fdl_fail(error, FDL_FAILED, c->scratch, "cannot make a file in '%s'", c->scratch);
+    if (fd >= 0) { /* a name of our own; the download makes the file */
+        close(fd);
+        unlink(*path);
+    }
+    return code == FDL_OK ? fdl_store_download(c->source, key, *path, NULL, NULL, error) : code;
+}
+
+static fdl_code send(clone *c, const char *key, const char *path, fdl_error *error) {
+    fdl_source source = {.path = path};
+    uint64_t size = 0;
+    fdl_code code = fdl_file_size(path, &size, error);
+    if (code == FDL_OK)
+        code = fdl_store_put(c->target, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
+    if (code == FDL_CONFLICT) /* another clone was quicker: the same bytes, keys are never reused */
+        return FDL_OK;
+    if (code == FDL_OK) {
+        __atomic_add_fetch(&c->result->files, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&c->result->bytes, size, __ATOMIC_RELAXED);
+    }
+    return code;
+}
+
+static fdl_code copy(clone *c, const char *key, fdl_error *error) {
+    char *path = NULL;
+    bool scratch = false;
+    fdl_code code = fetch(c, key, &path, &scratch, error);
+    if (code == FDL_OK)
+        code = send(c, key, path, error);
+    if (scratch && path)
+        unlink(path);
+    free(path);
+    return code;
+}
+
+/* ---- 1: settings ------------------------------------------------------------------ */
+
+static fdl_code copy_setting(clone *c, const char *key, fdl_error *error) {
+    fdl_object object;
+    fdl_code code = fdl_store_head(c->target, key, &object, error);
+    return code == FDL_NOT_FOUND ? copy(c, key, error) : code;
+}
+
+static fdl_code copy_settings(clone *c, fdl_error *error) {
+    const fdl_config *made = NULL;
+    fdl_code code = fdl_repo_config(c->from, &c->config, error);
+    if (code == FDL_OK)
+        code = copy_setting(c, FDL_KEY_CONFIG, error);
+    if (code == FDL_OK)
+        code = copy_setting(c, FDL_KEY_HEAD, error);
+    if (code == FDL_OK)
+        code = fdl_repo_config(c->to, &made, error);
+    if (code != FDL_OK)
+        return code;
+    bool same_id = c->config->id && made->id ? strcmp(c->config->id, made->id) == 0 : c->config->id == made->id;
+    if (!same_id || strcmp(c->config->data_dir, made->data_dir) != 0)
+        return fdl_fail(error, FDL_CONFLICT, FDL_KEY_CONFIG, "'%s' is another repository than '%s' (fdl.json differs)",
+                        fdl_repo_address(c->to), fdl_repo_address(c->from));
+    return FDL_OK;
+}
+
+/* ---- 2: versions ------------------------------------------------------------------ */
+
+static fdl_code choose_refs(clone *c, fdl_error *error) {
+    if (!c->options->ref)
+        return fdl_ref_list_read(c->from, &c->refs, error);
+    fdl_target target = {0};
+    fdl_code code = fdl_resolve(c->from, c->options->ref, &target, error);
+    if (code == FDL_OK)
+        code = fdl_alloc(&c->refs.items, 1, sizeof *c->refs.items, error);
+    if (code != FDL_OK)
+        return code;
+    c->refs.count = 1;
+    fdl_ref *ref = &c->refs.items[0];
+    memcpy(ref->id, target.id, sizeof ref->id);
+    if (target.branch[0])
+        memcpy(ref->name, target.branch, sizeof ref->name);
+    else if (!fdl_str_starts(c->options->ref, FDL_REF_TAGS))
+        snprintf(ref->name, sizeof ref->name, FDL_REF_TAGS "%s", c->options->ref);
+    else
+        fdl_str_fit(ref->name, sizeof ref->name, c->options->ref);
+    code = fdl_ref_read(c->from, ref->name, ref, error);
+    if (code == FDL_NOT_FOUND)
+        code = fdl_fail(error, FDL_USAGE, c->options->ref, "'%s' is neither a branch nor a tag of '%s'",
+                        c->options->ref, fdl_repo_address(c->from));
+    return code;
+}
+
+static step *find_step(const clone *c, const char *id) {
+    for (size_t i = c->step_count; i-- > 0;)
+        if (strcmp(c->steps[i].version.id, id) == 0)
+            return &c->steps[i];
+    return NULL;
+}
+
+/* Walks back until a version that another ref has led to already. */
+static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
+    char id[FDL_ID_BYTES];
+    memcpy(id, tip, sizeof id);
+    fdl_code code = FDL_OK;
+    int64_t child_seq = 0;
+    for (step *known = NULL; code == FDL_OK && id[0]; memcpy(id, c->steps[c->step_count - 1].version.parent, sizeof id)) {
+        if ((known = find_step(c, id))) {
+            known->wanted = known->wanted || child_seq == 0;
+            break;
+        }
+        if (c->step_count == HISTORY_LIMIT)
+            return fdl_fail(error, FDL_FAILED, id, "more than %d versions", HISTORY_LIMIT);
+        code = fdl_grow(&c->steps, c->step_count, sizeof *c->steps, error);
+        if (code != FDL_OK)
+            break;
+        step *next = &c->steps[c->step_count];
+        memset(next, 0, sizeof *next);
+        code = fdl_version_read(c->from, id, &next->version, error);
+        if (code == FDL_OK && child_seq && next->version.seq >= child_seq)
+            code = fdl_fail(error, FDL_FAILED, id, "version '%s' is its own descendant", id);
+        if (code != FDL_OK) {
+            fdl_version_clear(&next->version);
+            break;
+        }
+        next->wanted = c->options->all || child_seq == 0;
+        child_seq = next->version.seq;
+        c->step_count++;
+    }
+    return code;
+}
+
+static int by_seq(const void *a, const void *b) {
+    int64_t left = ((const step *)a)->version.seq, right = ((const step *)b)->version.seq;
+    return left < right ? -1 : left > right;
+}
+
+/* The data files a catalog names that the target lacks. */
+typedef struct wanted_files {
+    clone *c;
+    char **keys;
+    size_t count;
+} wanted_files;
+
+static void wanted_clear(wanted_files *wanted) {
+    for (size_t i = 0; i < wanted->count; i++)
+        free(wanted->keys[i]);
+    free(wanted->keys);
+}
+
+static fdl_code want_file(void *data, const fdl_data_file *file, fdl_error *error) {
+    wanted_files *wanted = data;
+    char *key = NULL;
+    bool there = false;
+    uint64_t size = 0;
+    fdl_code code = fdl_str_format(&key, error, "%s%s", wanted->c->config->data_dir, file->path);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&wanted->c->data, key, &there, &size, error);
+    if (code == FDL_OK && there && size != FDL_KEYSET_WRITTEN && size != (uint64_t)file->size_bytes)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' has %llu bytes in '%s', its catalog says %lld", key,
+                        (unsigned long long)size, fdl_repo_address(wanted->c->to), (long long)file->size_bytes);
+    if (code == FDL_OK && !there)
+        code = fdl_grow(&wanted->keys, wanted->count, sizeof *wanted->keys, error);
+    if (code == FDL_OK && !there) {
+        wanted->keys[wanted->count++] = key;
+        key = NULL;
+    }
+    free(key);
+    return code;
+}
+
+static fdl_code copy_wanted(void *data, size_t index, fdl_error *error) {
+    wanted_files *wanted = data;
+    return copy(wanted->c, wanted->keys[index], error);
+}
+
+static fdl_code copy_data(clone *c, const char *catalog, fdl_error *error) {
+    wanted_files wanted = {.c = c};
+    fdl_frozen *frozen = NULL;
+    fdl_code code = FDL_OK;
+    if (!c->data_open)
+        code = fdl_keyset_open(c->target, c->config->data_dir, &c->data, error);
+    c->data_open = c->data_open || code == FDL_OK;
+    if (code == FDL_OK)
+        code = fdl_frozen_open(fdl_repo_context(c->from), catalog, &frozen, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_files(frozen, want_file, &wanted, error);
+    fdl_frozen_free(frozen);
+    if (code == FDL_OK)
+        code = fdl_parallel(wanted.count, fdl_repo_context(c->from)->jobs, copy_wanted, &wanted, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_add(&c->data, wanted.keys, wanted.count, error);
+    wanted_clear(&wanted);
+    return code;
+}
+
+static fdl_code copy_version_file(clone *c, const fdl_version *version, const char *name, bool must, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    bool there = false;
+    fdl_code code = fdl_key_version(key, version->id, name, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
+    if (code == FDL_OK && !there)
+        code = copy(c, key, error);
+    return code == FDL_NOT_FOUND && !must ? FDL_OK : code;
+}
+
+/* The catalog is proved against version.json before anything it names is fetched. */
+static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    char *catalog = NULL;
+    bool there = false;
+    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
+    if (code != FDL_OK || there) /* and then its data, sent before it, is there too */
+        return code;
+    code = fdl_str_format(&catalog, error, "%s/%s.duckdb", c->scratch, version->id);
+    if (code == FDL_OK)
+        code = fdl_catalog_download(c->from, version, catalog, error);
+    if (code == FDL_OK)
+        code = copy_data(c, catalog, error);
+    for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
+        code = copy_version_file(c, version, version->others[i].file.path, true, error);
+    if (code == FDL_OK)
+        code = send(c, key, catalog, error);
+    if (catalog)
+        unlink(catalog);
+    free(catalog);
+    return code;
+}
+
+/* A marker goes first, as expire itself writes it, and ends the version in the mirror too. */
+static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    bool there = false;
+    fdl_expiry expiry = {0};
+    fdl_code code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
+    if (code == FDL_OK && c->offered.listed)
+        code = fdl_keyset_has(&c->offered, key, expired, NULL, error);
+    else if (code == FDL_OK)
+        code = fdl_expiry_read(c->from, version->id, &expiry, error);
+    *expired = *expired || expiry.expired;
+    fdl_expiry_clear(&expiry);
+    if (code == FDL_OK && *expired)
+        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
+    if (code == FDL_OK && *expired && !there)
+        code = copy(c, key, error);
+    return code;
+}
+
+static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; code == FDL_OK && i <= version->other_count; i++) {
+        const fdl_catalog_record *record = i ? &version->others[i - 1] : &version->catalog;
+        bool there = false;
+        code = fdl_key_version(key, version->id, record->file.path, error);
+        if (code == FDL_OK)
+            code = fdl_keyset_has(&c->there, key, &there, NULL, error);
+        if (code == FDL_OK && there)
+            code = fdl_store_remove(c->target, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
+    }
+    return code;
+}
+
+static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
+    const fdl_version *version = &s->version;
+    uint64_t before = c->result->files;
+    bool expired = false;
+    fdl_code code = copy_marker(c, version, &expired, error);
+    if (code == FDL_OK && expired)
+        code = remove_catalogs(c, version, error);
+    if (code == FDL_OK && !expired && s->wanted)
+        code = copy_content(c, version, error);
+    if (code == FDL_OK)
+        code = copy_version_file(c, version, version->dataset.path, !expired, error);
+    if (code == FDL_OK && version->files.path)
+        code = copy_version_file(c, version, version->files.path, !expired, error);
+    if (code == FDL_OK)
+        code = copy_version_file(c, version, FDL_FILE_VERSION ".sig", false, error);
+    if (code == FDL_OK)
+        code = copy_version_file(c, version, FDL_FILE_VERSION, true, error);
+    if (c->result->files > before)
+        c->result->versions++;
+    return code;
+}
+
+static fdl_code copy_versions(clone *c, fdl_error *error) {
+    fdl_code code = choose_refs(c, error);
+    for (size_t i = 0; code == FDL_OK && i < c->refs.count; i++)
+        code = collect(c, c->refs.items[i].id, error);
+    if (code == FDL_OK && c->step_count > 1)
+        qsort(c->steps, c->step_count, sizeof *c->steps, by_seq);
+    if (code == FDL_OK)
+        code = fdl_keyset_open(c->target, FDL_KEY_VERSIONS, &c->there, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_open(c->source, FDL_KEY_VERSIONS, &c->offered, error);
+    for (size_t i = 0; code == FDL_OK && i < c->step_count; i++)
+        code = copy_version(c, &c->steps[i], error);
+    return code;
+}
+
+/* ---- 3: refs ------------------------------------------------------------------------ */
+
+static bool is_ancestor(const clone *c, const char *id, const char *tip) {
+    for (const step *s = find_step(c, tip); s; s = find_step(c, s->version.parent))
+        if (strcmp(s->version.id, id) == 0)
+            return true;
+    return false;
+}
+
+static fdl_code copy_ref(clone *c, const fdl_ref *ref, fdl_error *error) {
+    fdl_ref old = {0};
+    fdl_code code = fdl_ref_read(c->to, ref->name, &old, error);
+    if (code == FDL_OK && strcmp(old.id, ref->id) == 0)
+        return FDL_OK;
+    bool exists = code == FDL_OK;
+    if (code == FDL_NOT_FOUND)
+        code = FDL_OK;
+    if (code == FDL_OK && exists && (fdl_str_starts(ref->name, FDL_REF_TAGS) || !is_ancestor(c, old.id, ref->id)))
+        code = fdl_fail(error, FDL_CONFLICT, ref->name, "'%s' holds '%s' in '%s' and '%s' in '%s': it cannot move there",
+                        ref->name, old.id, fdl_repo_address(c->to), ref->id, fdl_repo_address(c->from));
+    if (code == FDL_OK)
+        code = fdl_ref_write(c->to, ref->name, ref->id, exists ? &old : NULL, error);
+    if (code == FDL_OK)
+        c->result->refs++;
+    return code;
+}
+
+static fdl_code copy_refs(clone *c, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; code == FDL_OK && i < c->refs.count; i++)
+        code = copy_ref(c, &c->refs.items[i], error);
+    if (code == FDL_OK)
+        code = fdl_refs_json_update(c->to, error);
+    return code;
+}
+
+/* ---- the verb ------------------------------------------------------------------------- */
+
+static fdl_code make_scratch(char **out, fdl_error *error) {
+    const char *base = getenv("TMPDIR");
+    char *path = NULL;
+    fdl_code code = fdl_str_format(&path, error, "%s/fdl-clone-XXXXXX", base && *base ? base : "/tmp");
+    if (code == FDL_OK && !mkdtemp(path)) {
+        code = fdl_fail(error, FDL_FAILED, path, "cannot make a temporary folder '%s'; set TMPDIR", path);
+        free(path);
+        return code;
+    }
+    if (code == FDL_OK)
+        *out = path;
+    return code;
+}
+
+static void clone_clear(clone *c) {
+    fdl_error ignored;
+    if (c->scratch)
+        fdl_folder_remove(c->scratch, &ignored);
+    free(c->scratch);
+    for (size_t i = 0; i < c->step_count; i++)
+        fdl_version_clear(&c->steps[i].version);
+    free(c->steps);
+    fdl_keyset_clear(&c->data);
+    fdl_keyset_clear(&c->there);
+    fdl_keyset_clear(&c->offered);
+    fdl_ref_list_clear(&c->refs);
+}
+
+fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *options, fdl_clone_result *out,
+                   fdl_error *error) {
+    clone c = {
+        .from = from,
+        .to = to,
+        .source = fdl_repo_store(from),
+        .target = fdl_repo_store(to),
+        .options = options,
+        .result = out,
+    };
+    memset(out, 0, sizeof *out);
+    if (strcmp(fdl_repo_address(from), fdl_repo_address(to)) == 0)
+        return fdl_fail(error, FDL_USAGE, fdl_repo_address(to), "'%s' cannot be cloned onto itself",
+                        fdl_repo_address(to));
+    fdl_code code = make_scratch(&c.scratch, error);
+    if (code == FDL_OK)
+        code = copy_settings(&c, error);
+    if (code == FDL_OK)
+        code = copy_versions(&c, error);
+    if (code == FDL_OK)
+        code = copy_refs(&c, error);
+    clone_clear(&c);
+    return code;
+}
