@@ -180,6 +180,20 @@ static fdl_code take_header(exchange *x, const char *line, size_t length) {
     return fdl_http_add_n(&x->response->headers, line, (size_t)(colon - line), value, (size_t)(end - value), x->error);
 }
 
+/* The three digits of "HTTP/1.1 200 OK"; 0 when there are none. */
+static int status_of(const char *line, size_t length) {
+    const char *space = memchr(line, ' ', length);
+    if (!space || space + 4 > line + length)
+        return 0;
+    int status = 0;
+    for (int i = 1; i <= 3; i++) {
+        if (space[i] < '0' || space[i] > '9')
+            return 0;
+        status = status * 10 + (space[i] - '0');
+    }
+    return status;
+}
+
 /* curl hands over one line at a time, the status line and the empty one too, for interim answers (100) as well. */
 static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     exchange *x = data;
@@ -188,9 +202,8 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
         length--;
     if (x->begun)
         return size * count;
-    if (length > 9 && strncmp(bytes, "HTTP/", 5) == 0) {
-        const char *space = memchr(bytes, ' ', length);
-        x->response->status = space ? atoi(space + 1) : 0;
+    if (length >= 12 && strncmp(bytes, "HTTP/", 5) == 0) {
+        x->response->status = status_of(bytes, length);
         fdl_http_headers_clear(&x->response->headers);
     } else if (length > 0) {
         x->code = take_header(x, bytes, length);
