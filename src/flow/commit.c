@@ -35,6 +35,8 @@ typedef struct commit {
     fdl_base parent;
     char *parent_catalog;
     json_t *parent_dataset;
+    json_t *parent_tables;
+    fdl_needed parent_files;
 
     char *folder; /* where the version is built */
     char *catalog;
@@ -50,6 +52,8 @@ static void commit_clear(commit *c) {
     fdl_needed_clear(&c->needed);
     json_decref(c->dataset);
     json_decref(c->tables);
+    fdl_needed_clear(&c->parent_files);
+    json_decref(c->parent_tables);
     json_decref(c->parent_dataset);
     free(c->catalog);
     free(c->folder);
@@ -61,6 +65,33 @@ static void commit_clear(commit *c) {
 
 static fdl_code new_file(const commit *c, const char *name, char **out, fdl_error *error) {
     return fdl_str_format(out, error, "%s/%s", c->folder, name);
+}
+
+/* ---- what a frozen catalog says ------------------------------------------------- */
+
+static fdl_code add_file(void *data, const fdl_data_file *file, fdl_error *error) {
+    fdl_needed *needed = data;
+    fdl_code code = fdl_grow(&needed->items, needed->count, sizeof *needed->items, error);
+    if (code != FDL_OK)
+        return code;
+    fdl_needed_file *item = &needed->items[needed->count];
+    *item = (fdl_needed_file){.size_bytes = (uint64_t)file->size_bytes, .is_new = true};
+    code = fdl_str_copy(&item->path, file->path, error);
+    if (code == FDL_OK)
+        needed->count++;
+    return code;
+}
+
+static fdl_code read_catalog(const fdl_context *context, const char *catalog, fdl_needed *files, json_t **tables,
+                             fdl_error *error) {
+    fdl_frozen *frozen = NULL;
+    fdl_code code = fdl_frozen_open(context, catalog, &frozen, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_files(frozen, add_file, files, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_describe(frozen, tables, error);
+    fdl_frozen_free(frozen);
+    return code;
 }
 
 /* ---- the parent ------------------------------------------------------------- */
@@ -105,6 +136,8 @@ static fdl_code load_parent(commit *c, fdl_error *error) {
                         : fdl_work_base_catalog(&c->work, c->repo, &c->parent_catalog, error);
     if (code == FDL_OK)
         code = read_parent_dataset(c, error);
+    if (code == FDL_OK)
+        code = read_catalog(c->context, c->parent_catalog, &c->parent_files, &c->parent_tables, error);
     return code;
 }
 
@@ -159,55 +192,27 @@ static fdl_code given_dataset(const commit *c, json_t **out, fdl_error *error) {
     return code;
 }
 
-static fdl_code add_file(void *data, const fdl_data_file *file, fdl_error *error) {
-    fdl_needed *needed = data;
-    fdl_code code = fdl_grow(&needed->items, needed->count, sizeof *needed->items, error);
-    if (code != FDL_OK)
-        return code;
-    fdl_needed_file *item = &needed->items[needed->count];
-    *item = (fdl_needed_file){.size_bytes = (uint64_t)file->size_bytes, .is_new = true};
-    code = fdl_str_copy(&item->path, file->path, error);
-    if (code == FDL_OK)
-        needed->count++;
-    return code;
-}
-
-static fdl_code list_files(const fdl_context *context, const char *catalog, fdl_needed *out, json_t **tables,
-                           fdl_error *error) {
-    fdl_frozen *frozen = NULL;
-    fdl_code code = fdl_frozen_open(context, catalog, &frozen, error);
-    if (code == FDL_OK)
-        code = fdl_frozen_files(frozen, add_file, out, error);
-    if (code == FDL_OK && tables)
-        code = fdl_frozen_describe(frozen, tables, error);
-    fdl_frozen_free(frozen);
-    return code;
-}
-
 /* Both lists come sorted by path, so one walk tells old from new. */
-static fdl_code mark_old_files(commit *c, fdl_error *error) {
-    fdl_needed parent = {0};
-    fdl_code code =
-        c->parent_catalog ? list_files(c->context, c->parent_catalog, &parent, NULL, error) : FDL_OK;
-    for (size_t i = 0, at = 0; code == FDL_OK && i < c->needed.count && at < parent.count;) {
-        int order = strcmp(c->needed.items[i].path, parent.items[at].path);
+static void mark_old_files(commit *c) {
+    const fdl_needed *parent = &c->parent_files;
+    for (size_t i = 0, at = 0; i < c->needed.count && at < parent->count;) {
+        int order = strcmp(c->needed.items[i].path, parent->items[at].path);
         if (order == 0)
             c->needed.items[i].is_new = false;
         i += order <= 0;
         at += order >= 0;
     }
-    fdl_needed_clear(&parent);
-    return code;
 }
 
 static fdl_code describe(commit *c, fdl_error *error) {
     json_t *given = NULL;
-    fdl_code code = list_files(c->context, c->catalog, &c->needed, &c->tables, error);
+    fdl_code code = read_catalog(c->context, c->catalog, &c->needed, &c->tables, error);
     if (code == FDL_OK && c->options->dataset_path)
         code = given_dataset(c, &given, error);
     if (code == FDL_OK)
-        code = given ? fdl_dataset_join(given, c->options->dataset_path, c->tables, true, &c->dataset, error)
-                     : fdl_dataset_join(c->parent_dataset, FDL_FILE_DATASET, c->tables, false, &c->dataset, error);
+        code = given ? fdl_dataset_join(given, c->options->dataset_path, NULL, c->tables, &c->dataset, error)
+                     : fdl_dataset_join(c->parent_dataset, FDL_FILE_DATASET, c->parent_tables, c->tables, &c->dataset,
+                                        error);
     json_decref(given);
     return code;
 }
@@ -230,8 +235,9 @@ static fdl_code compare(commit *c, bool *same, fdl_error *error) {
 
 static fdl_code check_files(commit *c, fdl_error *error) {
     char *local = NULL;
-    fdl_code code = mark_old_files(c, error);
-    if (code == FDL_OK && fdl_repo_is_http(c->repo))
+    fdl_code code = FDL_OK;
+    mark_old_files(c);
+    if (fdl_repo_is_http(c->repo))
         code = fdl_work_data_path(&c->work, c->repo, &local, error);
     if (code == FDL_OK)
         code = fdl_needed_check(c->repo, local, &c->needed, error);
