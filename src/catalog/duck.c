@@ -154,15 +154,16 @@ fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *
 }
 
 fdl_code fdl_duck_stream_next(fdl_duck_stream *stream, uint64_t *rows, fdl_error *error) {
+    do {
+        if (stream->chunk != NULL)
+            stream->api->destroy_data_chunk(&stream->chunk);
+        stream->chunk = stream->api->fetch_chunk(stream->result);
+        *rows = stream->chunk == NULL ? 0 : stream->api->data_chunk_get_size(stream->chunk);
+    } while (stream->chunk != NULL && *rows == 0);
     if (stream->chunk != NULL)
-        stream->api->destroy_data_chunk(&stream->chunk);
-    stream->chunk = stream->api->fetch_chunk(stream->result);
-    *rows = stream->chunk == NULL ? 0 : stream->api->data_chunk_get_size(stream->chunk);
-    if (stream->chunk == NULL) {
-        const char *said = stream->api->result_error(&stream->result);
-        return said == NULL || said[0] == '\0' ? FDL_OK : fdl_duck_fail(error, said);
-    }
-    return FDL_OK;
+        return FDL_OK;
+    const char *said = stream->api->result_error(&stream->result);
+    return said == NULL || said[0] == '\0' ? FDL_OK : fdl_duck_fail(error, said);
 }
 
 void fdl_duck_stream_close(fdl_duck_stream *stream) {

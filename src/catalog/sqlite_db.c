@@ -104,11 +104,9 @@ fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, 
     return FDL_OK;
 }
 
-fdl_code fdl_sqlite_create(const char *path, sqlite3 **out, fdl_error *error) {
+fdl_code fdl_sqlite_fill(const char *path, sqlite3 **out, fdl_error *error) {
     sqlite3 *db = NULL;
-    if (fdl_file_exists(path))
-        return fdl_fail(error, FDL_CONFLICT, path, "'%s' exists already", path);
-    fdl_code code = open_at(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db, error);
+    fdl_code code = open_at(path, SQLITE_OPEN_READWRITE, &db, error);
     if (code == FDL_OK)
         code = fdl_sqlite_exec(db, error,
                                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");

@@ -25,8 +25,11 @@ fdl_code fdl_sqlite_fail(fdl_error *error, sqlite3 *db, const char *path);
 typedef enum fdl_sqlite_mode { FDL_SQLITE_READ, FDL_SQLITE_WRITE } fdl_sqlite_mode;
 fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, fdl_error *error);
 
-/* A new database at `path`, which must not exist; it has no journal until it is done, so a failure leaves rubbish. */
-fdl_code fdl_sqlite_create(const char *path, sqlite3 **out, fdl_error *error);
+/*
+ * A new database in the empty file at `path`.  Nothing guards its writing (no
+ * journal, no fsync), so it is for a temporary name, and a failure leaves rubbish.
+ */
+fdl_code fdl_sqlite_fill(const char *path, sqlite3 **out, fdl_error *error);
 
 /* Runs statements; the format is SQLite's own: %Q is a 'literal', %w the inside of a "name". */
 fdl_code fdl_sqlite_exec(sqlite3 *db, fdl_error *error, const char *format, ...);
