@@ -11,6 +11,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS := $(shell nproc)
 CTEST := ctest --output-on-failure -j$(JOBS)
+# What Python keeps stays below build/ too.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
 .PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e install format format-check clean distclean
@@ -51,7 +54,7 @@ check-units: check-setup
 	$(CTEST) --test-dir build
 
 check-e2e: check-setup all
-	build/venv/bin/python -m pytest tests/e2e
+	$(PYTEST) tests/e2e
 
 # ---- the rest ---------------------------------------------------------------
 
