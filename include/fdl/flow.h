@@ -182,6 +182,28 @@ typedef struct fdl_clone_result {
 FDL_API fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *options, fdl_clone_result *out,
                            fdl_error *error);
 
+/* ---- verify ----------------------------------------------------------- */
+
+typedef struct fdl_verify_options {
+    const char *revision; /* NULL: HEAD; not with `all` */
+    bool all;             /* every version, every ref, refs.json, and what nothing needs */
+    bool data;            /* read the data files too: Parquet footers and row counts */
+} fdl_verify_options;
+
+typedef struct fdl_verify_result {
+    uint64_t versions; /* looked at */
+    uint64_t expired;  /* of them */
+    uint64_t files;    /* data files looked at, each once */
+    uint64_t findings;
+} fdl_verify_result;
+
+/* One fault, with the key it is about; called from one thread. */
+typedef void (*fdl_finding_callback)(void *data, const char *key, const char *line);
+
+/* FDL_OK also with findings: they are counted in `out`.  An error means that looking itself failed. */
+FDL_API fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_finding_callback callback, void *data,
+                            fdl_verify_result *out, fdl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -159,6 +159,9 @@ FDL_API void fdl_ref_list_clear(fdl_ref_list *list);
 /* Makes refs.json agree with HEAD and the refs; does not write when it does. */
 FDL_API fdl_code fdl_refs_json_update(fdl_repo *repo, fdl_error *error);
 
+/* Whether it does; a repository without refs needs none. */
+FDL_API fdl_code fdl_refs_json_current(fdl_repo *repo, bool *current, fdl_error *error);
+
 /* What a revision came to. */
 typedef struct fdl_target {
     char id[FDL_ID_BYTES];

@@ -159,4 +159,9 @@ fdl_code fdl_frozen_compare(const fdl_context *context, const char *frozen_a, co
 fdl_code fdl_frozen_same(const fdl_context *context, const char *frozen_a, const char *frozen_b, bool *same,
                          char **difference, fdl_error *error);
 
+/* ---- data files ----------------------------------------------------------- */
+
+/* The rows a Parquet file on this machine says it holds.  FDL_FAILED when it is none. */
+fdl_code fdl_parquet_rows(const fdl_context *context, const char *path, int64_t *rows, fdl_error *error);
+
 #endif

@@ -47,6 +47,7 @@ struct cli {
     bool quiet;
     bool verbose;
     bool help;
+    bool told; /* the failure has been printed as a result: say nothing more */
     fdl_error error;
 };
 

@@ -9,12 +9,13 @@
 #include "cli/cli.h"
 
 extern const cli_command cli_cmd_init, cli_cmd_checkout, cli_cmd_status, cli_cmd_commit, cli_cmd_push, cli_cmd_url,
-    cli_cmd_attach, cli_cmd_log, cli_cmd_show, cli_cmd_branch, cli_cmd_tag, cli_cmd_clone;
+    cli_cmd_attach, cli_cmd_log, cli_cmd_show, cli_cmd_branch, cli_cmd_tag, cli_cmd_clone,
+    cli_cmd_verify;
 
 const cli_command *const cli_commands[] = {
     &cli_cmd_init, &cli_cmd_checkout, &cli_cmd_status, &cli_cmd_commit, &cli_cmd_push,   &cli_cmd_url,
     &cli_cmd_attach, &cli_cmd_log,    &cli_cmd_show,   &cli_cmd_branch, &cli_cmd_tag,
-    &cli_cmd_clone, NULL,
+    &cli_cmd_clone, &cli_cmd_verify, NULL,
 };
 
 static const cli_command *find_command(const char *name) {
@@ -44,7 +45,7 @@ static int run(const cli_command *command, int argc, char **argv) {
     }
     if (code == FDL_OK)
         code = command->run(&c);
-    if (code != FDL_OK)
+    if (code != FDL_OK && !c.told)
         cli_error(&c);
     return finish(fdl_exit_status(code));
 }

@@ -17,6 +17,7 @@
 #include "catalog/catalog.h"
 #include "fdl.h"
 #include "flow/keyset.h"
+#include "flow/scratch.h"
 #include "flow/work.h"
 #include "repo/history.h"
 #include "repo/layout.h"
@@ -39,8 +40,9 @@ typedef struct clone {
     fdl_clone_result *result;
     const fdl_config *config;
     fdl_ref_list refs;       /* to carry over */
-    step *steps;             /* sorted by seq */
+    step *steps;
     size_t step_count;
+    fdl_map places;          /* of a version, by id, in steps */
     fdl_keyset there;        /* versions/ of the target */
     fdl_keyset offered;      /* versions/ of the source */
     fdl_keyset data;         /* the data folder of the target; opened when first needed */
@@ -49,22 +51,6 @@ typedef struct clone {
 } clone;
 
 /* ---- one object ------------------------------------------------------------------ */
-
-/* A file of this machine is sent from where it lies; anything else comes by way of the scratch folder. */
-static fdl_code fetch(clone *c, const char *key, char **path, bool *scratch, fdl_error *error) {
-    *scratch = strcmp(c->source->ops->kind, "folder") != 0;
-    if (!*scratch)
-        return fdl_str_format(path, error, "%s%s", c->source->address, key);
-    fdl_code code = fdl_str_format(path, error, "%s/XXXXXX", c->scratch);
-    int fd = code == FDL_OK ? mkstemp(*path) : -1;
-    if (code == FDL_OK && fd < 0)
-        return fdl_fail(error, FDL_FAILED, c->scratch, "cannot make a file in '%s'", c->scratch);
-    if (fd >= 0) { /* a name of our own; the download makes the file */
-        close(fd);
-        unlink(*path);
-    }
-    return code == FDL_OK ? fdl_store_download(c->source, key, *path, NULL, NULL, error) : code;
-}
 
 static fdl_code send(clone *c, const char *key, const char *path, fdl_error *error) {
     fdl_source source = {.path = path};
@@ -82,14 +68,11 @@ static fdl_code send(clone *c, const char *key, const char *path, fdl_error *err
 }
 
 static fdl_code copy(clone *c, const char *key, fdl_error *error) {
-    char *path = NULL;
-    bool scratch = false;
-    fdl_code code = fetch(c, key, &path, &scratch, error);
+    fdl_local_file file = {0};
+    fdl_code code = fdl_local_file_get(c->source, c->scratch, key, &file, error);
     if (code == FDL_OK)
-        code = send(c, key, path, error);
-    if (scratch && path)
-        unlink(path);
-    free(path);
+        code = send(c, key, file.path, error);
+    fdl_local_file_clear(&file);
     return code;
 }
 
@@ -147,10 +130,8 @@ static fdl_code choose_refs(clone *c, fdl_error *error) {
 }
 
 static step *find_step(const clone *c, const char *id) {
-    for (size_t i = c->step_count; i-- > 0;)
-        if (strcmp(c->steps[i].version.id, id) == 0)
-            return &c->steps[i];
-    return NULL;
+    uint64_t place = 0;
+    return fdl_map_get(&c->places, id, &place) ? &c->steps[place] : NULL;
 }
 
 /* Walks back until a version that another ref has led to already. */
@@ -180,27 +161,33 @@ static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
         }
         next->wanted = c->options->all || child_seq == 0;
         child_seq = next->version.seq;
-        c->step_count++;
+        code = fdl_map_put(&c->places, id, c->step_count++, error);
     }
     return code;
 }
 
+/* Oldest first, so that a version in the mirror always has its ancestors there. */
 static int by_seq(const void *a, const void *b) {
-    int64_t left = ((const step *)a)->version.seq, right = ((const step *)b)->version.seq;
+    int64_t left = (*(step *const *)a)->version.seq, right = (*(step *const *)b)->version.seq;
     return left < right ? -1 : left > right;
 }
 
 /* The data files a catalog names that the target lacks. */
+typedef struct wanted_file {
+    char *key;
+    uint64_t size_bytes;
+} wanted_file;
+
 typedef struct wanted_files {
     clone *c;
-    char **keys;
+    wanted_file *items;
     size_t count;
 } wanted_files;
 
 static void wanted_clear(wanted_files *wanted) {
     for (size_t i = 0; i < wanted->count; i++)
-        free(wanted->keys[i]);
-    free(wanted->keys);
+        free(wanted->items[i].key);
+    free(wanted->items);
 }
 
 static fdl_code want_file(void *data, const fdl_data_file *file, fdl_error *error) {
@@ -211,13 +198,13 @@ static fdl_code want_file(void *data, const fdl_data_file *file, fdl_error *erro
     fdl_code code = fdl_str_format(&key, error, "%s%s", wanted->c->config->data_dir, file->path);
     if (code == FDL_OK)
         code = fdl_keyset_has(&wanted->c->data, key, &there, &size, error);
-    if (code == FDL_OK && there && size != FDL_KEYSET_WRITTEN && size != (uint64_t)file->size_bytes)
+    if (code == FDL_OK && there && size != (uint64_t)file->size_bytes)
         code = fdl_fail(error, FDL_FAILED, key, "'%s' has %llu bytes in '%s', its catalog says %lld", key,
                         (unsigned long long)size, fdl_repo_address(wanted->c->to), (long long)file->size_bytes);
     if (code == FDL_OK && !there)
-        code = fdl_grow(&wanted->keys, wanted->count, sizeof *wanted->keys, error);
+        code = fdl_grow(&wanted->items, wanted->count, sizeof *wanted->items, error);
     if (code == FDL_OK && !there) {
-        wanted->keys[wanted->count++] = key;
+        wanted->items[wanted->count++] = (wanted_file){.key = key, .size_bytes = (uint64_t)file->size_bytes};
         key = NULL;
     }
     free(key);
@@ -226,7 +213,7 @@ static fdl_code want_file(void *data, const fdl_data_file *file, fdl_error *erro
 
 static fdl_code copy_wanted(void *data, size_t index, fdl_error *error) {
     wanted_files *wanted = data;
-    return copy(wanted->c, wanted->keys[index], error);
+    return copy(wanted->c, wanted->items[index].key, error);
 }
 
 static fdl_code copy_data(clone *c, const char *catalog, fdl_error *error) {
@@ -243,8 +230,8 @@ static fdl_code copy_data(clone *c, const char *catalog, fdl_error *error) {
     fdl_frozen_free(frozen);
     if (code == FDL_OK)
         code = fdl_parallel(wanted.count, fdl_repo_context(c->from)->jobs, copy_wanted, &wanted, error);
-    if (code == FDL_OK)
-        code = fdl_keyset_add(&c->data, wanted.keys, wanted.count, error);
+    for (size_t i = 0; code == FDL_OK && i < wanted.count; i++)
+        code = fdl_keyset_add(&c->data, wanted.items[i].key, wanted.items[i].size_bytes, error);
     wanted_clear(&wanted);
     return code;
 }
@@ -342,17 +329,23 @@ static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
 }
 
 static fdl_code copy_versions(clone *c, fdl_error *error) {
+    step **order = NULL;
     fdl_code code = choose_refs(c, error);
     for (size_t i = 0; code == FDL_OK && i < c->refs.count; i++)
         code = collect(c, c->refs.items[i].id, error);
-    if (code == FDL_OK && c->step_count > 1)
-        qsort(c->steps, c->step_count, sizeof *c->steps, by_seq);
+    if (code == FDL_OK && c->step_count > 0)
+        code = fdl_alloc(&order, c->step_count, sizeof *order, error);
+    for (size_t i = 0; code == FDL_OK && i < c->step_count; i++)
+        order[i] = &c->steps[i];
+    if (order)
+        qsort(order, c->step_count, sizeof *order, by_seq);
     if (code == FDL_OK)
         code = fdl_keyset_open(c->target, FDL_KEY_VERSIONS, &c->there, error);
     if (code == FDL_OK)
         code = fdl_keyset_open(c->source, FDL_KEY_VERSIONS, &c->offered, error);
     for (size_t i = 0; code == FDL_OK && i < c->step_count; i++)
-        code = copy_version(c, &c->steps[i], error);
+        code = copy_version(c, order[i], error);
+    free(order);
     return code;
 }
 
@@ -394,28 +387,12 @@ static fdl_code copy_refs(clone *c, fdl_error *error) {
 
 /* ---- the verb ------------------------------------------------------------------------- */
 
-static fdl_code make_scratch(char **out, fdl_error *error) {
-    const char *base = getenv("TMPDIR");
-    char *path = NULL;
-    fdl_code code = fdl_str_format(&path, error, "%s/fdl-clone-XXXXXX", base && *base ? base : "/tmp");
-    if (code == FDL_OK && !mkdtemp(path)) {
-        code = fdl_fail(error, FDL_FAILED, path, "cannot make a temporary folder '%s'; set TMPDIR", path);
-        free(path);
-        return code;
-    }
-    if (code == FDL_OK)
-        *out = path;
-    return code;
-}
-
 static void clone_clear(clone *c) {
-    fdl_error ignored;
-    if (c->scratch)
-        fdl_folder_remove(c->scratch, &ignored);
-    free(c->scratch);
+    fdl_scratch_remove(c->scratch);
     for (size_t i = 0; i < c->step_count; i++)
         fdl_version_clear(&c->steps[i].version);
     free(c->steps);
+    fdl_map_clear(&c->places);
     fdl_keyset_clear(&c->data);
     fdl_keyset_clear(&c->there);
     fdl_keyset_clear(&c->offered);
@@ -436,7 +413,7 @@ fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *option
     if (strcmp(fdl_repo_address(from), fdl_repo_address(to)) == 0)
         return fdl_fail(error, FDL_USAGE, fdl_repo_address(to), "'%s' cannot be cloned onto itself",
                         fdl_repo_address(to));
-    fdl_code code = make_scratch(&c.scratch, error);
+    fdl_code code = fdl_scratch_make(&c.scratch, error);
     if (code == FDL_OK)
         code = copy_settings(&c, error);
     if (code == FDL_OK)

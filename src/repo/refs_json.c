@@ -132,29 +132,46 @@ static fdl_code put_document(fdl_repo *repo, const json_t *document, const char 
     return code;
 }
 
-/* One round.  FDL_CONFLICT and FDL_UNCERTAIN: look again. */
-static fdl_code update_once(fdl_repo *repo, fdl_error *error) {
-    json_t *old = NULL, *fresh = NULL;
-    char etag[FDL_ETAG_LIMIT_BYTES] = "";
+/* The document as it stands (NULL: missing or broken) with its ETag, and as it should be. */
+static fdl_code look(fdl_repo *repo, json_t **old, char etag[FDL_ETAG_LIMIT_BYTES], json_t **fresh, fdl_error *error) {
     char head[FDL_REF_BYTES];
     fdl_ref_list refs = {0};
-    fdl_code code = read_document(repo, &old, etag, error);
+    fdl_code code = read_document(repo, old, etag, error);
     if (code == FDL_REFUSED) { /* larger than any reader takes */
         fdl_object object = {0};
         code = fdl_store_head(repo->store, FDL_KEY_REFS_JSON, &object, error);
-        fdl_str_fit(etag, sizeof etag, object.etag);
+        fdl_str_fit(etag, FDL_ETAG_LIMIT_BYTES, object.etag);
     }
     if (code == FDL_NOT_FOUND || (code == FDL_FAILED && etag[0]))
         code = FDL_OK; /* missing or broken: written anew */
     if (code == FDL_OK)
         code = fdl_head_read(repo, head, error);
     if (code == FDL_OK)
-        code = read_refs(repo, old, head, &refs, error);
+        code = read_refs(repo, *old, head, &refs, error);
     if (code == FDL_OK)
-        code = compose(head, &refs, &fresh, error);
+        code = compose(head, &refs, fresh, error);
+    fdl_ref_list_clear(&refs);
+    return code;
+}
+
+fdl_code fdl_refs_json_current(fdl_repo *repo, bool *current, fdl_error *error) {
+    json_t *old = NULL, *fresh = NULL;
+    char etag[FDL_ETAG_LIMIT_BYTES] = "";
+    fdl_code code = look(repo, &old, etag, &fresh, error);
+    if (code == FDL_OK) /* a repository without refs needs no document */
+        *current = old ? same_fields(old, fresh) : json_object_size(json_object_get(fresh, "refs")) == 0;
+    json_decref(old);
+    json_decref(fresh);
+    return code;
+}
+
+/* One round.  FDL_CONFLICT and FDL_UNCERTAIN: look again. */
+static fdl_code update_once(fdl_repo *repo, fdl_error *error) {
+    json_t *old = NULL, *fresh = NULL;
+    char etag[FDL_ETAG_LIMIT_BYTES] = "";
+    fdl_code code = look(repo, &old, etag, &fresh, error);
     if (code == FDL_OK && !(old && same_fields(old, fresh)))
         code = put_document(repo, fresh, etag, error);
-    fdl_ref_list_clear(&refs);
     json_decref(old);
     json_decref(fresh);
     return code;

@@ -1,0 +1,76 @@
+/*
+ * cmd_verify.c - fdl verify
+ */
+#include "cli/cli.h"
+
+static const cli_option options[] = {
+    {"all", 0, NULL, "every version, every ref, and refs.json"},
+    {"data", 0, NULL, "read the data files too: Parquet footers and row counts"},
+    {0},
+};
+
+typedef struct printer {
+    json_t *findings; /* NULL: text */
+} printer;
+
+static void take(void *data, const char *key, const char *line) {
+    printer *p = data;
+    if (p->findings)
+        json_array_append_new(p->findings, json_pack("{s:s, s:s}", "key", key, "message", line));
+    else {
+        cli_print_text(line, "");
+        cli_print("\n");
+    }
+}
+
+static void tell(const fdl_verify_result *result) {
+    cli_print("%llu versions", (unsigned long long)result->versions);
+    if (result->expired > 0)
+        cli_print(" (%llu expired)", (unsigned long long)result->expired);
+    cli_print(", %llu data files, %llu findings\n", (unsigned long long)result->files,
+              (unsigned long long)result->findings);
+}
+
+static fdl_code run(cli *c) {
+    fdl_repo *repo = NULL;
+    fdl_verify_result result = {0};
+    printer p = {.findings = c->json ? json_array() : NULL};
+    fdl_verify_options verify = {
+        .revision = c->operands[1],
+        .all = cli_flag(c, "all"),
+        .data = cli_flag(c, "data"),
+    };
+    fdl_code code = FDL_OK;
+    if (verify.all && verify.revision)
+        code = fdl_fail(&c->error, FDL_USAGE, verify.revision, "--all looks at every version; leave out '%s'",
+                        verify.revision);
+    if (code == FDL_OK)
+        code = cli_open(c, &repo);
+    if (code == FDL_OK)
+        code = fdl_verify(repo, &verify, take, &p, &result, &c->error);
+    if (code == FDL_OK && c->json)
+        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions, "expired",
+                                     (json_int_t)result.expired, "files", (json_int_t)result.files, "findings",
+                                     p.findings));
+    else if (code == FDL_OK)
+        tell(&result);
+    if (code == FDL_OK && result.findings > 0) {
+        c->told = true;
+        code = FDL_FAILED;
+    }
+    json_decref(p.findings);
+    fdl_repo_free(repo);
+    return code;
+}
+
+const cli_command cli_cmd_verify = {
+    .name = "verify",
+    .operands = "<repo> [<rev>]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .summary = "Check that what a repository says is true",
+    .details = "Looks at ids, parents, sha256 and sizes, and at every data file that a version names.\n"
+               "Each fault is a line; with any, the exit code is 1.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,58 @@
+/*
+ * scratch.c - objects as local files.
+ */
+#include "flow/scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/ident.h"
+#include "util/text.h"
+
+fdl_code fdl_scratch_make(char **folder, fdl_error *error) {
+    const char *base = getenv("TMPDIR");
+    char *path = NULL;
+    fdl_code code = fdl_str_format(&path, error, "%s/fdl-XXXXXX", base && *base ? base : "/tmp");
+    if (code == FDL_OK && !mkdtemp(path)) {
+        code = fdl_fail(error, FDL_FAILED, path, "cannot make a temporary folder '%s'; set TMPDIR", path);
+        free(path);
+        return code;
+    }
+    if (code == FDL_OK)
+        *folder = path;
+    return code;
+}
+
+void fdl_scratch_remove(char *folder) {
+    fdl_error ignored;
+    if (folder)
+        fdl_folder_remove(folder, &ignored);
+    free(folder);
+}
+
+fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *key, fdl_local_file *out,
+                            fdl_error *error) {
+    fdl_local_file file = {.temporary = strcmp(store->ops->kind, "folder") != 0};
+    char name[37];
+    if (!file.temporary)
+        return fdl_str_format(&out->path, error, "%s%s", store->address, key);
+    fdl_code code = fdl_uuid_v4(name, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&file.path, error, "%s/%s", scratch, name);
+    if (code == FDL_OK)
+        code = fdl_store_download(store, key, file.path, NULL, NULL, error);
+    if (code == FDL_OK)
+        *out = file;
+    else
+        fdl_local_file_clear(&file);
+    return code;
+}
+
+void fdl_local_file_clear(fdl_local_file *file) {
+    if (file->path && file->temporary)
+        unlink(file->path);
+    free(file->path);
+    *file = (fdl_local_file){0};
+}

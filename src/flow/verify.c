@@ -1,0 +1,313 @@
+/*
+ * verify.c - looks whether what a repository says is true: ids, parents, seq,
+ * sha256 and sizes, data files, refs, refs.json.
+ *
+ * A fault is a finding and the look goes on; only what keeps us from looking (no
+ * permission, no connection, not a repository) is an error.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/catalog.h"
+#include "fdl.h"
+#include "flow/keyset.h"
+#include "flow/scratch.h"
+#include "repo/layout.h"
+#include "util/file.h"
+#include "util/ident.h"
+#include "util/text.h"
+
+typedef struct verify {
+    fdl_repo *repo;
+    fdl_store *store;
+    const fdl_config *config;
+    const fdl_verify_options *options;
+    fdl_finding_callback callback;
+    void *data;
+    fdl_verify_result *result;
+    fdl_ref_list refs;
+
+    char **ids; /* versions to look at or looked at; each once */
+    size_t id_count;
+    fdl_map known;    /* the same, to find one */
+    fdl_keyset there; /* all keys, where the store lists; else looked at one by one */
+    fdl_map files;    /* data files looked at, as keys */
+    char *scratch;
+} verify;
+
+/* ---- findings ------------------------------------------------------------------ */
+
+static void finding(verify *v, const char *key, const char *format, ...) FDL_PRINTF(3, 4);
+
+static void finding(verify *v, const char *key, const char *format, ...) {
+    char line[FDL_MESSAGE_LIMIT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    v->result->findings++;
+    v->callback(v->data, key, line);
+}
+
+/* Faults of the content are findings; anything else ends the look. */
+static fdl_code judge(verify *v, fdl_code code, const char *key, const fdl_error *error) {
+    if (code != FDL_FAILED && code != FDL_NOT_FOUND && code != FDL_REFUSED)
+        return code;
+    finding(v, key, "%s", error->message);
+    return FDL_OK;
+}
+
+/* ---- the list of versions -------------------------------------------------------- */
+
+static fdl_code add_id(verify *v, const char *id, fdl_error *error) {
+    if (fdl_map_get(&v->known, id, NULL))
+        return FDL_OK;
+    fdl_code code = fdl_map_put(&v->known, id, v->id_count, error);
+    if (code == FDL_OK)
+        code = fdl_grow(&v->ids, v->id_count, sizeof *v->ids, error);
+    if (code == FDL_OK)
+        code = fdl_str_copy(&v->ids[v->id_count], id, error);
+    if (code == FDL_OK)
+        v->id_count++;
+    return code;
+}
+
+/* ---- one version's files ------------------------------------------------------------ */
+
+static fdl_code hash_sink(void *data, const void *bytes, size_t length, fdl_error *error) {
+    return fdl_sha256_add(data, bytes, length, error);
+}
+
+static fdl_code check_file(verify *v, const char *id, const fdl_file_record *record, fdl_error *error) {
+    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES] = "";
+    fdl_object object = {0};
+    fdl_sha256 hash = {0};
+    fdl_code code = fdl_key_version(key, id, record->path, error);
+    if (code == FDL_OK)
+        code = fdl_sha256_start(&hash, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_store_get(v->store, key, NULL, hash_sink, &hash, &object, error);
+    if (code != FDL_OK) {
+        fdl_sha256_drop(&hash);
+        return judge(v, code, key, error);
+    }
+    code = fdl_sha256_finish(&hash, sha256, error);
+    if (code == FDL_OK && object.size_bytes != record->bytes)
+        finding(v, key, "'%s' has %" PRIu64 " bytes, version.json says %" PRIu64, key, object.size_bytes, record->bytes);
+    else if (code == FDL_OK && strcmp(sha256, record->sha256) != 0)
+        finding(v, key, "'%s' has sha256 %s, version.json says %s", key, sha256, record->sha256);
+    return code;
+}
+
+static fdl_code check_parquet(verify *v, const char *key, const fdl_data_file *file, fdl_error *error) {
+    fdl_local_file local = {0};
+    int64_t rows = 0;
+    fdl_code code = fdl_local_file_get(v->store, v->scratch, key, &local, error);
+    if (code == FDL_OK)
+        code = fdl_parquet_rows(fdl_repo_context(v->repo), local.path, &rows, error);
+    if (code == FDL_OK && rows != file->rows)
+        finding(v, key, "'%s' holds %" PRId64 " rows, the catalog says %" PRId64, key, rows, file->rows);
+    fdl_local_file_clear(&local);
+    return judge(v, code, key, error);
+}
+
+static fdl_code check_data_file(void *data, const fdl_data_file *file, fdl_error *error) {
+    verify *v = data;
+    char *key = NULL;
+    bool there = false;
+    uint64_t size = 0;
+    fdl_code code = fdl_str_format(&key, error, "%s%s", v->config->data_dir, file->path);
+    if (code == FDL_OK && fdl_map_get(&v->files, key, NULL)) {
+        free(key);
+        return FDL_OK;
+    }
+    if (code == FDL_OK)
+        code = fdl_map_put(&v->files, key, 0, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&v->there, key, &there, &size, error);
+    if (code == FDL_OK) {
+        v->result->files++;
+        if (!there)
+            finding(v, key, "'%s' of table '%s.%s' is missing", key, file->schema_name, file->table_name);
+        else if (size != (uint64_t)file->size_bytes)
+            finding(v, key, "'%s' has %" PRIu64 " bytes, the catalog says %" PRId64, key, size, file->size_bytes);
+        else if (v->options->data && fdl_str_ends(key, ".parquet"))
+            code = check_parquet(v, key, file, error);
+    }
+    free(key);
+    return code;
+}
+
+static fdl_code check_catalog(verify *v, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_local_file local = {0};
+    fdl_frozen *frozen = NULL;
+    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    if (code == FDL_OK)
+        code = fdl_local_file_get(v->store, v->scratch, key, &local, error);
+    if (code == FDL_NOT_FOUND) /* told by check_file already */
+        return FDL_OK;
+    if (code == FDL_OK)
+        code = judge(v, fdl_frozen_open(fdl_repo_context(v->repo), local.path, &frozen, error), key, error);
+    if (code == FDL_OK && frozen)
+        code = judge(v, fdl_frozen_files(frozen, check_data_file, v, error), key, error);
+    fdl_frozen_free(frozen);
+    fdl_local_file_clear(&local);
+    return code;
+}
+
+static fdl_code check_content(verify *v, const fdl_version *version, fdl_error *error) {
+    uint64_t before = v->result->findings;
+    fdl_code code = check_file(v, version->id, &version->catalog.file, error);
+    bool sound = v->result->findings == before;
+    if (code == FDL_OK)
+        code = check_file(v, version->id, &version->dataset, error);
+    if (code == FDL_OK && version->files.path)
+        code = check_file(v, version->id, &version->files, error);
+    for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
+        code = check_file(v, version->id, &version->others[i].file, error);
+    if (code == FDL_OK && sound)
+        code = check_catalog(v, version, error);
+    return code;
+}
+
+/* An expired version has no catalog any more, and no ref. */
+static fdl_code check_expired(verify *v, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    bool there = false;
+    v->result->expired++;
+    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&v->there, key, &there, NULL, error);
+    if (code == FDL_OK && there)
+        finding(v, key, "version '%s' is marked as gone, but '%s' is still there", version->id, key);
+    for (size_t i = 0; i < v->refs.count; i++)
+        if (strcmp(v->refs.items[i].id, version->id) == 0)
+            finding(v, v->refs.items[i].name, "'%s' points to version '%s', which is marked as gone",
+                    v->refs.items[i].name, version->id);
+    return code;
+}
+
+/* ---- one version ------------------------------------------------------------------------ */
+
+static fdl_code check_parent(verify *v, const fdl_version *version, fdl_error *error) {
+    fdl_version parent = {0};
+    if (!version->parent[0]) {
+        if (version->seq != 1)
+            finding(v, version->id, "version '%s' has no parent, but seq %" PRId64, version->id, version->seq);
+        return FDL_OK;
+    }
+    fdl_code code = fdl_version_read(v->repo, version->parent, &parent, error);
+    if (code == FDL_OK && parent.seq + 1 != version->seq)
+        finding(v, version->id, "version '%s' has seq %" PRId64 ", its parent '%s' has %" PRId64, version->id,
+                version->seq, version->parent, parent.seq);
+    if (code == FDL_OK && v->options->all)
+        code = add_id(v, version->parent, error);
+    fdl_version_clear(&parent);
+    return judge(v, code, version->parent, error);
+}
+
+static fdl_code check_version(verify *v, const char *id, fdl_error *error) {
+    fdl_version version = {0};
+    fdl_expiry expiry = {0};
+    fdl_code code = fdl_version_read(v->repo, id, &version, error);
+    if (code != FDL_OK)
+        return judge(v, code, id, error);
+    v->result->versions++;
+    code = check_parent(v, &version, error);
+    if (code == FDL_OK)
+        code = judge(v, fdl_expiry_read(v->repo, id, &expiry, error), id, error);
+    if (code == FDL_OK)
+        code = expiry.expired ? check_expired(v, &version, error) : check_content(v, &version, error);
+    fdl_expiry_clear(&expiry);
+    fdl_version_clear(&version);
+    return code;
+}
+
+/* ---- --all: refs, refs.json, folders no ref reaches ------------------------------------- */
+
+static fdl_code add_listed(void *data, const fdl_entry *entry, fdl_error *error) {
+    verify *v = data;
+    char id[FDL_ID_BYTES], key[FDL_KEY_BYTES];
+    bool there = false;
+    size_t prefix = strlen(FDL_KEY_VERSIONS);
+    if (!entry->folder || strlen(entry->key) != prefix + FDL_ID_BYTES)
+        return FDL_OK;
+    memcpy(id, entry->key + prefix, sizeof id);
+    id[FDL_ID_BYTES - 1] = '\0';
+    if (!fdl_uuid_valid(id))
+        return FDL_OK;
+    fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&v->there, key, &there, NULL, error);
+    if (code == FDL_OK && !there) {
+        fdl_note(fdl_repo_context(v->repo), FDL_NOTE_INFO, "'%s' is the rest of a push that was stopped", entry->key);
+        return FDL_OK;
+    }
+    return code == FDL_OK ? add_id(v, id, error) : code;
+}
+
+static fdl_code check_refs_json(verify *v, fdl_error *error) {
+    bool current = false;
+    fdl_code code = fdl_refs_json_current(v->repo, &current, error);
+    if (code == FDL_OK && !current)
+        finding(v, FDL_KEY_REFS_JSON, "'refs.json' differs from the refs; any push repairs it");
+    return judge(v, code, FDL_KEY_REFS_JSON, error);
+}
+
+static fdl_code choose_versions(verify *v, fdl_error *error) {
+    fdl_target target = {0};
+    fdl_code code = FDL_OK;
+    if (!v->options->all) {
+        code = fdl_resolve(v->repo, v->options->revision, &target, error);
+        return code == FDL_OK ? add_id(v, target.id, error) : code;
+    }
+    for (size_t i = 0; code == FDL_OK && i < v->refs.count; i++)
+        code = add_id(v, v->refs.items[i].id, error);
+    if (code == FDL_OK && v->store->can_list)
+        code = fdl_store_list(v->store, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_listed, v, error);
+    return code == FDL_OK ? check_refs_json(v, error) : code;
+}
+
+/* ---- the verb ------------------------------------------------------------------------------ */
+
+static void verify_clear(verify *v) {
+    for (size_t i = 0; i < v->id_count; i++)
+        free(v->ids[i]);
+    free(v->ids);
+    fdl_keyset_clear(&v->there);
+    fdl_map_clear(&v->files);
+    fdl_map_clear(&v->known);
+    fdl_ref_list_clear(&v->refs);
+    fdl_scratch_remove(v->scratch);
+}
+
+fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_finding_callback callback, void *data,
+                    fdl_verify_result *out, fdl_error *error) {
+    verify v = {
+        .repo = repo,
+        .store = fdl_repo_store(repo),
+        .options = options,
+        .callback = callback,
+        .data = data,
+        .result = out,
+    };
+    memset(out, 0, sizeof *out);
+    fdl_code code = fdl_repo_config(repo, &v.config, error);
+    if (code == FDL_OK)
+        code = fdl_scratch_make(&v.scratch, error);
+    if (code == FDL_OK)
+        code = judge(&v, fdl_ref_list_read(repo, &v.refs, error), "refs/", error);
+    if (code == FDL_OK) /* one listing answers every later question, but only where all is asked for */
+        code = options->all ? fdl_keyset_open(v.store, "", &v.there, error) : FDL_OK;
+    v.there.store = v.store;
+    if (code == FDL_OK)
+        code = choose_versions(&v, error);
+    for (size_t i = 0; code == FDL_OK && i < v.id_count; i++) /* grows while parents are found */
+        code = check_version(&v, v.ids[i], error);
+    verify_clear(&v);
+    return code;
+}
