@@ -69,32 +69,33 @@ static fdl_code parse_data_dir(const char *given, char **out, fdl_error *error) 
 
 /* ---- url ---------------------------------------------------------------- */
 
-/* A bucket, then a literal prefix. */
-static fdl_code check_bucket(const char *address, fdl_error *error) {
-    const char *bucket = address + strlen("s3://");
-    if (*bucket == '\0' || *bucket == '/')
-        return fdl_fail(error, FDL_USAGE, address, "url '%s' names no bucket", address);
+/* What follows "s3://": a bucket, then a literal prefix. */
+static fdl_code check_bucket(const char *given, const char *bucket, fdl_error *error) {
     for (const char *c = bucket; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f || *c == '?' || *c == '#')
-            return fdl_fail(error, FDL_USAGE, address, "url '%s' must not have spaces, control characters, '?' or '#'",
-                            address);
+            return fdl_fail(error, FDL_USAGE, given, "url '%s' must not have spaces, control characters, '?' or '#'",
+                            given);
     return FDL_OK;
 }
 
+static fdl_code check_web(const char *given, fdl_error *error) {
+    fdl_url url = {0};
+    fdl_error why = {0};
+    fdl_code code = fdl_url_parse(given, &url, &why);
+    fdl_url_clear(&url);
+    return code == FDL_OK ? FDL_OK : fdl_fail(error, code, NULL, "url %s", why.message);
+}
+
 static fdl_code parse_root_url(const char *given, char **out, fdl_error *error) {
-    fdl_code code = FDL_OK;
-    if (fdl_str_starts(given, "s3://")) {
-        code = check_bucket(given, error);
-    } else if (fdl_str_starts(given, "https://") || fdl_str_starts(given, "http://")) {
-        fdl_url url = {0};
-        fdl_error why = {0};
-        code = fdl_url_parse(given, &url, &why);
-        fdl_url_clear(&url);
-        if (code != FDL_OK)
-            code = fdl_fail(error, code, NULL, "url %s", why.message);
-    } else {
-        code = fdl_fail(error, FDL_USAGE, given, "url '%s' must start with 'https://', 'http://' or 's3://'", given);
-    }
+    static const char *const schemes[] = {"s3://", "https://", "http://"};
+    const char *host = NULL;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0] && !host; i++)
+        if (fdl_str_starts(given, schemes[i]))
+            host = given + strlen(schemes[i]);
+    if (!host || *host == '\0' || *host == '/')
+        return fdl_fail(error, FDL_USAGE, given,
+                        "url '%s' must start with 'https://', 'http://' or 's3://' and a host or bucket", given);
+    fdl_code code = fdl_str_starts(given, "s3://") ? check_bucket(given, host, error) : check_web(given, error);
     return code == FDL_OK ? fdl_str_format(out, error, "%s%s", given, fdl_str_ends(given, "/") ? "" : "/") : code;
 }
 
