@@ -19,7 +19,7 @@
 
 #define PREFIX_LIMIT 8u      /* the first 8 digits of a UUIDv7 span a minute */
 #define FOLDERS_LIMIT 10000u /* of one prefix, looked into */
-#define WALK_LIMIT 100000u   /* versions read in search of a prefix */
+#define WALK_LIMIT 100000u   /* versions read on one walk */
 #define MATCHES_SHOWN 3u
 
 fdl_code fdl_parent_read(fdl_repo *repo, fdl_version *child, fdl_version *out, fdl_error *error) {
@@ -41,6 +41,19 @@ fdl_code fdl_parent_read(fdl_repo *repo, fdl_version *child, fdl_version *out, f
         fdl_version_clear(child);
     *out = parent;
     return FDL_OK;
+}
+
+fdl_code fdl_history_has(fdl_repo *repo, const char *tip, const char *id, int64_t seq, bool *found, fdl_error *error) {
+    fdl_version walk = {0};
+    *found = strcmp(tip, id) == 0;
+    fdl_code code = *found ? FDL_OK : fdl_version_read(repo, tip, &walk, error);
+    for (unsigned i = 0; i < WALK_LIMIT && code == FDL_OK && !*found && walk.seq > seq && walk.parent[0]; i++) {
+        *found = strcmp(walk.parent, id) == 0;
+        if (!*found)
+            code = fdl_parent_read(repo, &walk, &walk, error);
+    }
+    fdl_version_clear(&walk);
+    return code;
 }
 
 /* ---- ids by their start -------------------------------------------------- */

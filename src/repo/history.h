@@ -19,6 +19,12 @@
  */
 fdl_code fdl_parent_read(fdl_repo *repo, fdl_version *child, fdl_version *out, fdl_error *error);
 
+/*
+ * Whether the version `id`, whose number is `seq`, is `tip` or an ancestor of
+ * it.  Reads the records above `seq`, at most 100,000 of them.
+ */
+fdl_code fdl_history_has(fdl_repo *repo, const char *tip, const char *id, int64_t seq, bool *found, fdl_error *error);
+
 /* Whether `text` is a version id, or the first 8 characters or more of one. */
 bool fdl_id_prefix_valid(const char *text);
 

@@ -20,7 +20,6 @@
 #include "util/text.h"
 
 #define ATTEMPTS 5
-#define BUILT_ON_LIMIT 1000 /* versions others may have pushed on top while our answer was lost */
 
 /* ---- names that cannot live together ------------------------------------ */
 
@@ -70,19 +69,12 @@ static fdl_code read_now(fdl_repo *repo, const char *full_name, fdl_ref *now, fd
 
 /* Whether `id` is an ancestor of `held`; a history that cannot be read is no proof. */
 static bool is_built_on(fdl_repo *repo, const char *id, const char *held) {
-    fdl_version ours = {0}, walk = {0};
+    fdl_version ours = {0};
     bool found = false;
-    fdl_code code = fdl_version_read(repo, id, &ours, NULL);
-    if (code == FDL_OK)
-        code = fdl_version_read(repo, held, &walk, NULL);
-    for (int i = 0; i < BUILT_ON_LIMIT && code == FDL_OK && walk.seq > ours.seq && walk.parent[0]; i++) {
-        found = strcmp(walk.parent, id) == 0;
-        if (found)
-            break;
-        code = fdl_parent_read(repo, &walk, &walk, NULL);
-    }
+    if (fdl_version_read(repo, id, &ours, NULL) != FDL_OK ||
+        fdl_history_has(repo, held, id, ours.seq, &found, NULL) != FDL_OK)
+        found = false;
     fdl_version_clear(&ours);
-    fdl_version_clear(&walk);
     return found;
 }
 

@@ -35,8 +35,7 @@ static fdl_code check_file(const fdl_file_record *file, const char *id, const ch
     fdl_code code = check_text(name, path_field, file->path, error);
     if (code != FDL_OK)
         return code;
-    if (fdl_key_check(file->path, NULL) != FDL_OK || fdl_key_version(key, id, file->path, NULL) != FDL_OK ||
-        fdl_key_check(key, NULL) != FDL_OK)
+    if (fdl_key_version(key, id, file->path, NULL) != FDL_OK || fdl_key_check(key, NULL) != FDL_OK)
         return breaks(name, path_field, file->path, "a plain path inside the version's folder", error);
     if (!is_sha256(file->sha256))
         return breaks(name, hash_field, file->sha256, "64 hex digits in lower case", error);

@@ -428,6 +428,27 @@ static void a_parent_is_read_and_may_replace_its_child(void **state) {
     lake_close(&l);
 }
 
+static void a_version_is_in_the_history_of_its_descendants_alone(void **state) {
+    (void)state;
+    lake l;
+    bool found = false;
+    lake_open(&l);
+    lake_put_history(&l);
+    lake_put_version(&l, ID_D, ID_A, 2);
+    expect(&l, FDL_OK, fdl_history_has(l.repo, ID_C, ID_C, 3, &found, &l.error));
+    assert_true(found);
+    expect(&l, FDL_OK, fdl_history_has(l.repo, ID_C, ID_A, 1, &found, &l.error));
+    assert_true(found);
+    fdl_trace_clear(&l.trace);
+    expect(&l, FDL_OK, fdl_history_has(l.repo, ID_C, ID_D, 2, &found, &l.error));
+    assert_false(found);
+    assert_int_equal(l.trace.calls[FDL_OP_GET], 2); /* none below its number */
+    expect(&l, FDL_OK, fdl_history_has(l.repo, ID_A, ID_C, 3, &found, &l.error));
+    assert_false(found);
+    expect(&l, FDL_NOT_FOUND, fdl_history_has(l.repo, ID_E, ID_C, 3, &found, &l.error));
+    lake_close(&l);
+}
+
 static void a_history_that_turns_back_on_itself_is_a_failure(void **state) {
     (void)state;
     lake l;
@@ -528,6 +549,7 @@ int main(void) {
         cmocka_unit_test(a_version_that_is_not_there_is_named),
         cmocka_unit_test(a_record_larger_than_readers_take_is_neither_read_nor_written),
         cmocka_unit_test(a_parent_is_read_and_may_replace_its_child),
+        cmocka_unit_test(a_version_is_in_the_history_of_its_descendants_alone),
         cmocka_unit_test(a_history_that_turns_back_on_itself_is_a_failure),
         cmocka_unit_test(a_missing_parent_is_a_broken_history_not_a_missing_version),
         cmocka_unit_test(a_version_without_a_marker_is_alive),
