@@ -243,6 +243,10 @@ int fdl_lake_column_find(const fdl_lake_table *table, const char *name) {
     return -1;
 }
 
+bool fdl_lake_is_files(const fdl_lake_table *table) {
+    return strcmp(table->name, "ducklake_data_file") == 0 || strcmp(table->name, "ducklake_delete_file") == 0;
+}
+
 const char *fdl_lake_type_name(fdl_lake_type type, fdl_lake_dialect dialect) {
     switch (type) {
     case FDL_LAKE_BIGINT:

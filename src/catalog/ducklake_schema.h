@@ -75,6 +75,9 @@ const fdl_lake_table *fdl_lake_table_find(const char *name);
 /* The column's index, or -1. */
 int fdl_lake_column_find(const fdl_lake_table *table, const char *name);
 
+/* Whether its rows are files: data files and delete files. */
+bool fdl_lake_is_files(const fdl_lake_table *table);
+
 typedef enum fdl_lake_dialect { FDL_LAKE_SQLITE, FDL_LAKE_DUCKDB } fdl_lake_dialect;
 
 /* "BIGINT", "TIMESTAMP WITH TIME ZONE", ...: the declared type, as DuckLake declares it in each database. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "catalog/lake_value.h"
+#include "catalog/lake_writer.h"
 #include "catalog/sqlite_db.h"
 #include "catalog/thaw_table.h"
 #include "util/url.h"
@@ -223,25 +224,10 @@ fdl_code fdl_thaw_register(sqlite3 *db, fdl_thaw_source *source, fdl_error *erro
 
 /* ---- one table ------------------------------------------------------------------ */
 
-static int duck_type(fdl_lake_type type) {
-    switch (type) {
-    case FDL_LAKE_BIGINT:
-        return FDL_DUCK_BIGINT;
-    case FDL_LAKE_BOOLEAN:
-        return FDL_DUCK_BOOLEAN;
-    case FDL_LAKE_UUID:
-        return FDL_DUCK_UUID;
-    case FDL_LAKE_TIMESTAMPTZ:
-        return FDL_DUCK_TIMESTAMP_TZ;
-    case FDL_LAKE_VARCHAR:
-        break;
-    }
-    return FDL_DUCK_VARCHAR;
-}
-
 static fdl_code check_types(fdl_thaw_source *source, fdl_error *error) {
     for (size_t i = 0; i < source->table->column_count; i++)
-        if (source->stream.api->column_type(&source->stream.result, i) != duck_type(source->table->columns[i].type))
+        if (source->stream.api->column_type(&source->stream.result, i) !=
+            fdl_lake_duck_type(source->table->columns[i].type))
             return fdl_fail(error, FDL_REFUSED, source->file, "'%s' is not a DuckLake catalog: '%s.%s' is not %s",
                             source->file, source->table->name, source->table->columns[i].name,
                             fdl_lake_type_name(source->table->columns[i].type, FDL_LAKE_DUCKDB));
@@ -288,7 +274,7 @@ fdl_code fdl_thaw_copy(sqlite3 *db, fdl_thaw_source *source, const fdl_lake_tabl
     source->table = table;
     source->path_column = -1;
     source->relative_column = -1;
-    if (table->owner == FDL_LAKE_FILE || strcmp(table->name, "ducklake_data_file") == 0) {
+    if (fdl_lake_is_files(table)) {
         source->path_column = fdl_lake_column_find(table, "path");
         source->relative_column = fdl_lake_column_find(table, "path_is_relative");
         source->table_id_column = fdl_lake_column_find(table, "table_id");
