@@ -92,7 +92,8 @@ typedef struct writing {
 
 static int write_piece(const char *bytes, size_t length, void *data) {
     writing *to = data;
-    to->code = fdl_buf_add(&to->buf, bytes, length, to->error);
+    if (to->code == FDL_OK) /* jansson goes on after some failures; a gap must not be forgotten */
+        to->code = fdl_buf_add(&to->buf, bytes, length, to->error);
     return to->code == FDL_OK ? 0 : -1;
 }
 
