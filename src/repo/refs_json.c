@@ -37,34 +37,45 @@ static fdl_code read_document(fdl_repo *repo, json_t **out, char etag[FDL_ETAG_L
     return code;
 }
 
-static fdl_code take_refs(const json_t *document, fdl_ref_list *list, fdl_error *error) {
-    json_t *refs = NULL, *value = NULL;
+/* Readers ignore names they do not know; a name they know must hold an id. */
+static fdl_code check_refs(const json_t *document, json_t **refs, fdl_error *error) {
+    json_t *value = NULL;
     const char *name = NULL;
-    fdl_code code = fdl_json_object(document, FDL_KEY_REFS_JSON, "refs", &refs, error);
+    fdl_code code = fdl_json_object(document, FDL_KEY_REFS_JSON, "refs", refs, error);
     if (code != FDL_OK)
         return code;
-    json_object_foreach(refs, name, value) {
+    json_object_foreach(*refs, name, value) {
         const char *id = json_string_value(value);
-        if (!fdl_ref_full_name_valid(name))
-            continue; /* readers ignore names they do not know */
-        if (!id || !fdl_uuid_valid(id))
+        if (fdl_ref_full_name_valid(name) && (!id || !fdl_uuid_valid(id)))
             return fdl_fail(error, FDL_FAILED, FDL_KEY_REFS_JSON, "'%s' does not hold a version id for '%s'",
                             FDL_KEY_REFS_JSON, name);
-        code = fdl_ref_list_add(list, name, error);
+    }
+    return FDL_OK;
+}
+
+static fdl_code take_refs(json_t *refs, fdl_ref_list *list, fdl_error *error) {
+    json_t *value = NULL;
+    const char *name = NULL;
+    json_object_foreach(refs, name, value) {
+        if (!fdl_ref_full_name_valid(name))
+            continue;
+        fdl_code code = fdl_ref_list_add(list, name, error);
         if (code != FDL_OK)
             return code;
-        fdl_str_fit(list->items[list->count - 1].id, FDL_ID_BYTES, id);
+        fdl_str_fit(list->items[list->count - 1].id, FDL_ID_BYTES, json_string_value(value));
     }
     return FDL_OK;
 }
 
 fdl_code fdl_refs_json_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error) {
-    json_t *document = NULL;
+    json_t *document = NULL, *refs = NULL;
     char etag[FDL_ETAG_LIMIT_BYTES];
     fdl_ref_list list = {0};
     fdl_code code = read_document(repo, &document, etag, error);
     if (code == FDL_OK)
-        code = take_refs(document, &list, error);
+        code = check_refs(document, &refs, error);
+    if (code == FDL_OK)
+        code = take_refs(refs, &list, error);
     json_decref(document);
     if (code != FDL_OK) {
         fdl_ref_list_clear(&list);
@@ -84,9 +95,12 @@ fdl_code fdl_refs_json_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error)
 static fdl_code read_refs(fdl_repo *repo, const json_t *old, const char *head, fdl_ref_list *out, fdl_error *error) {
     if (repo->store->can_list)
         return fdl_ref_list_read(repo, out, error);
-    if (!old || take_refs(old, out, NULL) != FDL_OK)
-        fdl_ref_list_clear(out);
-    fdl_code code = fdl_ref_list_add(out, head, error);
+    json_t *refs = NULL;
+    fdl_code code = FDL_OK;
+    if (old && check_refs(old, &refs, NULL) == FDL_OK) /* broken, it tells nothing */
+        code = take_refs(refs, out, error);
+    if (code == FDL_OK)
+        code = fdl_ref_list_add(out, head, error);
     if (code == FDL_OK && repo->written[0])
         code = fdl_ref_list_add(out, repo->written, error);
     return code == FDL_OK ? fdl_ref_list_fill(repo, out, error) : code;
