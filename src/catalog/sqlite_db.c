@@ -94,6 +94,9 @@ fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, 
         keep_wal(db, path);
         code = fdl_sqlite_exec(db, error, "PRAGMA query_only = 1");
     }
+    /* Before the first read: that one takes the lock, and keeps it. */
+    if (code == FDL_OK && mode == FDL_SQLITE_ALONE)
+        code = fdl_sqlite_exec(db, error, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
     if (code == FDL_OK)
         code = check_lake(db, path, error);
     if (code != FDL_OK) {

@@ -19,10 +19,13 @@ fdl_code fdl_sqlite_fail(fdl_error *error, sqlite3 *db, const char *path);
 
 /*
  * Opens a working catalog.  FDL_NOT_FOUND: no such file.  FDL_REFUSED: not a
- * DuckLake catalog in SQLite.  To read: nothing is written to it, and a WAL with
- * content is left as it is.
+ * DuckLake catalog in SQLite.
  */
-typedef enum fdl_sqlite_mode { FDL_SQLITE_READ, FDL_SQLITE_WRITE } fdl_sqlite_mode;
+typedef enum fdl_sqlite_mode {
+    FDL_SQLITE_READ,  /* nothing is written, and a WAL with content is left as it is */
+    FDL_SQLITE_WRITE,
+    FDL_SQLITE_ALONE  /* to write; FDL_BUSY while another connection has read it in WAL mode, or is at work */
+} fdl_sqlite_mode;
 fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, fdl_error *error);
 
 /*
