@@ -206,8 +206,8 @@ static bool find_blocker(char *folder, size_t root_length) {
 }
 
 /*
- * Makes the folders above the object.  One that somebody removes at this moment
- * is left to the next try; an object in their place is told.
+ * Makes the folders above the object.  An object in their place is told; what
+ * somebody else changes at this moment is left to the next try.
  */
 static fdl_code make_folders(const fdl_store *store, const char *key, const char *target, fdl_error *error) {
     char *folder;
@@ -216,9 +216,9 @@ static fdl_code make_folders(const fdl_store *store, const char *key, const char
     if (code != FDL_OK)
         return code;
     code = fdl_folder_make(folder, error);
-    if (code == FDL_NOT_FOUND)
+    if (code == FDL_NOT_FOUND && !find_blocker(folder, root_length))
         code = FDL_OK;
-    else if (code != FDL_OK && find_blocker(folder, root_length))
+    else if (code == FDL_NOT_FOUND)
         code = fdl_fail(error, FDL_CONFLICT, key, "'%s' cannot be stored: '%s' is an object, not a folder", key,
                         folder + root_length);
     free(folder);
@@ -415,18 +415,25 @@ fdl_code fdl_folder_put(fdl_store *store, const char *key, const fdl_source *sou
 
 /* ---- remove ------------------------------------------------------------- */
 
-/* Under the lock. */
+/* Whether there may be something to delete; what cannot be looked at, unlink(2) will explain. */
+static bool may_exist(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? S_ISREG(info.st_mode) : errno != ENOENT && errno != ENOTDIR;
+}
+
+/* Under the lock, where no object vanishes or becomes a folder unless we do it. */
 static fdl_code unlink_if(const fdl_store *store, const char *key, const char *path, fdl_condition condition,
                           fdl_error *error) {
-    fdl_code code = FDL_OK;
-    if (condition.kind == FDL_IF_MATCH)
-        code = check_match(store, key, condition.etag, error);
-    return code == FDL_OK ? fdl_file_remove(path, error) : code;
+    if (condition.kind == FDL_IF_MATCH) {
+        fdl_code code = check_match(store, key, condition.etag, error);
+        if (code != FDL_OK)
+            return code;
+    }
+    return may_exist(path) ? fdl_file_remove(path, error) : FDL_OK;
 }
 
 fdl_code fdl_folder_delete(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error) {
     char *path;
-    struct stat info;
     int lock;
     fdl_error cause;
     fdl_code code = fdl_folder_path(store, key, &path, error);
@@ -434,8 +441,8 @@ fdl_code fdl_folder_delete(fdl_store *store, const char *key, fdl_condition cond
         return code;
     if (condition.kind == FDL_IF_MATCH)
         code = check_match(store, key, condition.etag, error);
-    else if (stat(path, &info) == 0 ? !S_ISREG(info.st_mode) : errno == ENOENT || errno == ENOTDIR)
-        goto done; /* nothing there: no lock, and no folder for it either */
+    else if (!may_exist(path))
+        goto done; /* no need for the lock, nor for the folder it lies in */
     if (code == FDL_OK)
         code = take_lock(store, &lock, error);
     if (code != FDL_OK)

@@ -29,6 +29,7 @@
 static fdl_code code_of_errno(int value) {
     switch (value) {
     case ENOENT:
+    case ENOTDIR:
         return FDL_NOT_FOUND;
     case EACCES:
     case EPERM:
@@ -270,7 +271,7 @@ fdl_code fdl_file_size(const char *path, uint64_t *size_bytes, fdl_error *error)
 }
 
 fdl_code fdl_file_remove(const char *path, fdl_error *error) {
-    if (unlink(path) != 0 && errno != ENOENT)
+    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
         return fdl_file_error(error, "remove", path, errno);
     return FDL_OK;
 }

@@ -3,8 +3,8 @@
  * that are there whole or not at all, folders, removal.
  *
  * Errors carry the path as their key and say what could not be done and why
- * ("cannot write '/x/y': no space left on device").  ENOENT is FDL_NOT_FOUND,
- * EACCES, EPERM and EROFS are FDL_DENIED.
+ * ("cannot write '/x/y': no space left on device").  ENOENT and ENOTDIR
+ * are FDL_NOT_FOUND; EACCES, EPERM and EROFS are FDL_DENIED.
  */
 #ifndef FDL_UTIL_FILE_H
 #define FDL_UTIL_FILE_H
