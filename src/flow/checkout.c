@@ -195,19 +195,20 @@ static fdl_code put_in_place(const fdl_work *work, const build *made, bool has_b
 
 /* ---- the verb -------------------------------------------------------------------- */
 
-/* The version to check out; `*empty` for a branch that has none yet. */
+/* The version to check out; `*empty` for HEAD's branch when it has none yet. */
 static fdl_code find_version(fdl_repo *repo, const char *revision, fdl_location *found, bool *empty,
                              fdl_error *error) {
     fdl_code code = fdl_locate(repo, revision, found, error);
     *empty = false;
-    if (code == FDL_NOT_FOUND && (!revision || strcmp(revision, "HEAD") == 0)) {
-        code = fdl_resolve(repo, revision, &found->target, error);
-        if (code == FDL_NOT_FOUND && found->target.branch[0] && !found->target.id[0]) {
-            *empty = true;
-            code = FDL_OK;
-        }
-    }
-    return code;
+    if (code != FDL_NOT_FOUND)
+        return code;
+    fdl_error first = *error;
+    code = fdl_resolve(repo, revision, &found->target, error);
+    *empty = code == FDL_NOT_FOUND && found->target.branch[0];
+    if (*empty)
+        return FDL_OK;
+    *error = first;
+    return first.code;
 }
 
 static fdl_code describe_origin(fdl_repo *repo, const fdl_location *found, bool empty, fdl_work *work,

@@ -15,6 +15,7 @@
 #include "fdl.h"
 #include "flow/pending.h"
 #include "flow/work.h"
+#include "repo/history.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/parallel.h"
@@ -132,24 +133,6 @@ static fdl_code push_files(push *p, const fdl_version *version, fdl_error *error
 
 /* ---- the ref -------------------------------------------------------------------- */
 
-/* Whether `id` is `tip` or an ancestor of it.  seq falls by one a step, so the walk is as long as it must be. */
-static fdl_code contains(fdl_repo *repo, const char *tip, const char *id, int64_t seq, bool *found, fdl_error *error) {
-    char at[FDL_ID_BYTES];
-    memcpy(at, tip, sizeof at);
-    *found = false;
-    fdl_code code = FDL_OK;
-    for (int64_t last_seq = INT64_MAX; code == FDL_OK && at[0] && !*found && last_seq > seq;) {
-        fdl_version version = {0};
-        *found = strcmp(at, id) == 0;
-        if (!*found)
-            code = fdl_version_read(repo, at, &version, error);
-        last_seq = version.seq < last_seq ? version.seq : 0;
-        memcpy(at, version.parent, sizeof at);
-        fdl_version_clear(&version);
-    }
-    return code;
-}
-
 static fdl_code conflict(push *p, const fdl_version *version, const fdl_ref *ref, fdl_error *error) {
     const char *name = p->branch + strlen(FDL_REF_HEADS);
     if (!ref->id[0])
@@ -175,7 +158,7 @@ static fdl_code read_ref(push *p, const fdl_version *version, fdl_ref *ref, bool
     if (code != FDL_OK || strcmp(ref->id, version->parent) == 0)
         return code;
     if (ref->id[0])
-        code = contains(p->repo, ref->id, version->id, version->seq, landed, error);
+        code = fdl_history_has(p->repo, ref->id, version->id, version->seq, landed, error);
     bool new_branch = !ref->id[0] && p->work.base.id[0] && strcmp(p->branch, p->work.branch) != 0;
     if (code == FDL_OK && new_branch)
         return FDL_OK;
