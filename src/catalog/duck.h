@@ -31,6 +31,12 @@ fdl_code fdl_duck_exec(fdl_duck *duck, fdl_error *error, const char *format, ...
 fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fdl_error *error);
 
 /*
+ * Loads one of DuckDB's own extensions ("ducklake") from the places
+ * docs/internals/catalog.md lists; never fetches one.  FDL_FAILED says how to get it.
+ */
+fdl_code fdl_duck_load_extension(fdl_duck *duck, const char *name, fdl_error *error);
+
+/*
  * After this the session can open no further file, load no extension and
  * change no setting.  Called once everything is attached.
  */

@@ -51,7 +51,8 @@ fdl_code fdl_catalog_settle(const char *path, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_sqlite_integer(db, "PRAGMA wal_checkpoint(TRUNCATE)", 0, &busy, error);
     if (code == FDL_OK && busy != 0)
-        code = fdl_fail(error, FDL_BUSY, path, "'%s' is in use by another process; close it there, then try again", path);
+        code =
+            fdl_fail(error, FDL_BUSY, path, "'%s' is in use by another process; close it there, then try again", path);
     if (code == FDL_OK)
         code = fdl_str_format(&index, error, "%s-shm", path);
     if (code == FDL_OK)
