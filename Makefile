@@ -16,7 +16,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -34,7 +34,7 @@ demo: all
 
 # ---- checks: each also by itself -------------------------------------------
 
-check: check-clang check-sanitizers check-units check-e2e
+check: check-clang check-sanitizers check-net check-units check-e2e
 
 check-setup:
 	@tools/setup check
@@ -55,6 +55,12 @@ check-units: check-setup
 
 check-e2e: check-setup all
 	$(PYTEST) tests/e2e
+
+# The stores behind HTTP, on servers that the tests start; what check-sanitizers built does the talking.
+check-net: check-setup
+	cmake --preset asan-ubsan >/dev/null
+	cmake --build build/asan-ubsan
+	FDL_BUILD=build/asan-ubsan $(PYTEST) tests/net
 
 # ---- the rest ---------------------------------------------------------------
 

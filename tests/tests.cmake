@@ -5,6 +5,9 @@
 #   tests/support/*.c       what all of them may use
 #   tools/check-house       the rules of the house, one test a rule
 #
+# and the programs that tests/net needs, whose pytest starts servers for them:
+#   tests/net/*.c           one program each, build/tests/net-<name>, run by nobody else
+#
 # The tests that drive the program from outside are pytest's: tests/e2e.
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -54,6 +57,17 @@ foreach(main IN LISTS main_sources)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${folder}/${name} COMMAND ${target})
     set_tests_properties(${folder}/${name} PROPERTIES ENVIRONMENT "${test_environment}" TIMEOUT 300)
+endforeach()
+
+# ---- programs for tests that need servers: pytest runs them (tests/net) -----------
+
+file(GLOB net_sources CONFIGURE_DEPENDS tests/net/*.c)
+file(GLOB contract_sources CONFIGURE_DEPENDS tests/store/contract*.c)
+foreach(source IN LISTS net_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(net-${name} ${source} ${contract_sources})
+    target_link_libraries(net-${name} PRIVATE ${test_libraries})
+    set_target_properties(net-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endforeach()
 
 # ---- the rules of the house ------------------------------------------------------

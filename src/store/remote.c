@@ -60,7 +60,10 @@ void fdl_remote_wait(int attempt, const fdl_http_response *response) {
 }
 
 /* Whether the request that ended like this is to be sent again. */
-static bool send_again(const fdl_remote_request *request, fdl_code code, const fdl_http_response *response) {
+static bool send_again(const fdl_remote *remote, const fdl_remote_request *request, fdl_code code,
+                       const fdl_http_response *response) {
+    if (code == FDL_OK && remote->stays && remote->stays(response))
+        return false;
     if (code == FDL_OK) {
         bool surely_not_done = response->status == 409 || response->status == 429;
         return request->http.once ? surely_not_done : fdl_remote_transient(response->status);
@@ -74,7 +77,7 @@ fdl_code fdl_remote_call(fdl_remote *remote, const fdl_remote_request *request, 
         fdl_code code = remote->send(remote, request, response, error);
         if (code != FDL_OK && response->outcome == FDL_HTTP_LOST && request->http.once)
             return fdl_fail(error, FDL_UNCERTAIN, request->key, "%s", error->message);
-        if (attempt == FDL_REMOTE_ATTEMPTS || !send_again(request, code, response))
+        if (attempt == FDL_REMOTE_ATTEMPTS || !send_again(remote, request, code, response))
             return code;
         fdl_remote_wait(attempt, response);
         fdl_http_response_clear(response);

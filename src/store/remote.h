@@ -39,6 +39,8 @@ struct fdl_remote {
     /* Sends once; as fdl_http_send. */
     fdl_code (*send)(fdl_remote *remote, const fdl_remote_request *request, fdl_http_response *response,
                      fdl_error *error);
+    /* Whether an answer will stay although its status is one of those that pass; may be NULL. */
+    bool (*stays)(const fdl_http_response *response);
     /* Fills `error` for an answer that is no success; never FDL_OK. */
     fdl_code (*explain)(fdl_remote *remote, const fdl_remote_request *request, const fdl_http_response *response,
                         fdl_error *error);

@@ -113,7 +113,7 @@ fdl_code fdl_store_open_s3_with(const fdl_context *context, const char *address,
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     }
     s3->base = (fdl_store){.ops = &s3_ops, .context = context, .can_write = true, .can_list = true};
-    s3->remote = (fdl_remote){.send = fdl_s3_send, .explain = fdl_s3_explain};
+    s3->remote = (fdl_remote){.send = fdl_s3_send, .stays = fdl_s3_blocked, .explain = fdl_s3_explain};
     s3->options.multipart_from_bytes = options->multipart_from_bytes ? options->multipart_from_bytes : 64 * MIB;
     s3->options.part_bytes = options->part_bytes ? options->part_bytes : 32 * MIB;
     s3->options.page_entries = options->page_entries ? options->page_entries : 1000;

@@ -47,6 +47,9 @@ fdl_code fdl_s3_send(fdl_remote *remote, const fdl_remote_request *request, fdl_
 fdl_code fdl_s3_explain(fdl_remote *remote, const fdl_remote_request *request, const fdl_http_response *response,
                         fdl_error *error);
 
+/* The key cannot be stored beside what is there: a server on a file system, where "a" and "a/b" exclude each other. */
+bool fdl_s3_blocked(const fdl_http_response *response);
+
 /* ---- conditions ----------------------------------------------------------- */
 
 /* Whether an answer says that the condition of a write did not hold. */

@@ -257,6 +257,29 @@ static fdl_code explain_other(const fdl_s3 *s3, const fdl_http_response *respons
                     response->status, name);
 }
 
+bool fdl_s3_blocked(const fdl_http_response *response) {
+    return response->status >= 400 &&
+           (fdl_s3_error_is(response, "ObjectParentIsFile") || fdl_s3_error_is(response, "XMinioParentIsObject") ||
+            fdl_s3_error_is(response, "ExistingObjectIsDirectory") ||
+            fdl_s3_error_is(response, "XMinioObjectExistsAsDirectory"));
+}
+
+/* The objects on the way to the key are asked for, so that the message can name the one in its place. */
+static fdl_code explain_blocked(fdl_remote *remote, const char *key, fdl_error *error) {
+    char parent[FDL_KEY_LIMIT_BYTES];
+    fdl_object ignored;
+    fdl_error missing;
+    for (const char *slash = strchr(key, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(parent, sizeof parent, "%.*s", (int)(slash - key), key);
+        if (fdl_remote_head(remote, parent, &ignored, &missing) == FDL_OK)
+            return fdl_fail(error, FDL_CONFLICT, key,
+                            "cannot store '%s': '%s' is an object, and this server keeps none below one", key, parent);
+    }
+    return fdl_fail(error, FDL_CONFLICT, key,
+                    "cannot store '%s': there are objects below '%s/', and this server keeps none above them", key,
+                    key);
+}
+
 fdl_code fdl_s3_explain(fdl_remote *remote, const fdl_remote_request *request, const fdl_http_response *response,
                         fdl_error *error) {
     const fdl_s3 *s3 = of_remote(remote);
@@ -269,6 +292,8 @@ fdl_code fdl_s3_explain(fdl_remote *remote, const fdl_remote_request *request, c
     if (strcmp(t.code, "RequestTimeTooSkewed") == 0 ||
         (denied && s3->config.access_key && !*t.code && (skew_ms > SKEW_MS || skew_ms < -SKEW_MS)))
         return explain_skew(response, skew_ms, key, error);
+    if (fdl_s3_blocked(response) && key)
+        return explain_blocked(remote, key, error);
     if (denied)
         return explain_denied(s3, response, &t, key, error);
     switch (response->status) {
@@ -285,6 +310,9 @@ fdl_code fdl_s3_explain(fdl_remote *remote, const fdl_remote_request *request, c
         if (!key || strcmp(t.code, "NoSuchBucket") == 0)
             return fdl_fail(error, FDL_NOT_FOUND, key, "no bucket '%s' at '%s'", s3->bucket, response->host);
         return fdl_fail(error, FDL_NOT_FOUND, key, "no '%s' in '%s'", key, s3->base.address);
+    case 501:
+        return fdl_fail(error, FDL_UNSUPPORTED, key, "'%s' cannot do what was asked of '%s': %s, %s", response->host,
+                        key ? key : s3->base.address, t.code, t.message);
     case 409:
     case 429:
     case 503:

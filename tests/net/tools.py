@@ -1,0 +1,56 @@
+"""Running the C programs of this folder, which the build makes beside the unit tests."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(os.environ.get("FDL_BUILD", ROOT / "build")).absolute() / "tests"
+PATIENCE_SECONDS = 300
+
+
+def run_program(name, *arguments, environment, check=False):
+    program = PROGRAMS / name
+    assert program.exists(), f"no '{program}': build with -DFDL_TESTS=ON (make check-net does)"
+    return subprocess.run(
+        [program, *map(str, arguments)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=check,
+    )
+
+
+class Store:
+    """A store as the program net-store opens it; each call is a process, `many` is several calls in one."""
+
+    def __init__(self, address, environment=None, **variables):
+        self.address = address
+        self.environment = {**(environment if environment is not None else dict(os.environ)), **variables}
+        self.peak_kib = None
+
+    def many(self, *commands):
+        words = []
+        for command in commands:
+            words += (["--"] if words else []) + list(command)
+        done = run_program("net-store", self.address, *words, environment=self.environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
+        for line in done.stderr.splitlines():
+            if line.startswith("peak: "):
+                self.peak_kib = int(line.split()[1])
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def __call__(self, *command):
+        return self.many(command)[0]
+
+    def ok(self, *command):
+        answer = self(*command)
+        assert answer["code"] == "ok", answer
+        return answer
+
+    def keys(self, prefix="", depth="all"):
+        return sorted(entry["key"] for entry in self.ok("list", prefix, depth)["entries"])
