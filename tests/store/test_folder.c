@@ -501,6 +501,7 @@ int main(void) {
                                   .open_again = open_root,
                                   .close = drop_root,
                                   .checks_sha256 = true,
+                                  .syncs = true,
                                   .race_rounds = 50};
     const struct CMUnitTest tests[] = {
         own_test(test_scratch_is_made_by_the_first_write_and_never_listed),
