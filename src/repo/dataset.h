@@ -11,16 +11,25 @@
 #include "fdl/error.h"
 
 /*
- * Joins a description with the catalog's tables.  `given` (NULL: nothing) is
- * the publisher's file or the parent's dataset.json; its free fields are kept
- * as they are, its comments and other fields on tables and columns too.
- * `tables` is what fdl_frozen_describe made; rows, bytes, files and types come
- * from there alone.  With `strict` a table or column that `given` names and the
- * catalog does not have is FDL_REFUSED, naming it; without (a parent's file) it
- * is dropped.  `name` is what `given` is called in errors.
+ * Joins a description with the catalog's tables: first the free fields of
+ * `given` (NULL: nothing), as they are and in their order, then "tables" as
+ * fdl_frozen_describe made `tables`, each with the further fields that `given`
+ * has on it and on its columns.  Rows, bytes, files and types come from the
+ * catalog alone; a comment given wins over the catalog's.
+ *
+ * `parent_tables` tells whose words `given` are:
+ *   NULL      the publisher's own file.  A table or column it names and the
+ *             catalog does not have is FDL_REFUSED, naming it.
+ *   not NULL  the parent's dataset.json, carried over; the parent's catalog as
+ *             fdl_frozen_describe has it.  What is gone is dropped.  A comment
+ *             that the parent's catalog had too was never the publisher's, so
+ *             it goes on following the catalog.
+ *
+ * `name` is what `given` is called in errors.  FDL_REFUSED, naming the field,
+ * for one of the wrong type or a table or column described twice.
  */
-fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *tables, bool strict, json_t **out,
-                          fdl_error *error);
+fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *parent_tables, const json_t *tables,
+                          json_t **out, fdl_error *error);
 
 /*
  * Whether two dataset.json describe alike: everything but the figures that fdl
