@@ -13,6 +13,7 @@
 /* Numbers getopt_long hands back: where an option stands, in the command's table or behind it in the common one. */
 #define FIRST_CODE 256
 #define FIRST_COMMON_CODE (FIRST_CODE + CLI_OPTIONS_LIMIT)
+#define JSON_CODE FIRST_COMMON_CODE /* --json is the first of the common options */
 
 const cli_option cli_common_options[] = {
     {"json", 0, NULL, "one JSON document on standard output, errors too"},
@@ -116,10 +117,12 @@ fdl_code cli_parse(cli *c, int argc, char **argv) {
     opterr = 0;
     optind = 1;
     fdl_code code = FDL_OK;
-    for (int found; (found = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1 && code == FDL_OK;) {
+    for (int found; (found = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1;) {
         char letter[3] = {'-', (char)optopt, 0};
         const char *word = optopt > 0 && optopt < FIRST_CODE ? letter : argv[optind - 1];
-        if (found == ':')
+        if (code != FDL_OK) /* the first mistake is the one told; --json behind it still says how */
+            c->json = c->json || found == JSON_CODE;
+        else if (found == ':')
             code = usage(c, "a value is missing after", word);
         else if (found == '?')
             code = usage(c, "no such option", word);

@@ -80,6 +80,8 @@ void cli_error(const cli *c);
 void cli_note(void *c, fdl_note_level level, const char *line);
 /* "1.2 MB"; the buffer is the caller's. */
 const char *cli_size(unsigned long long bytes, char out[32]);
+/* "1 file", "3 files"; the buffer is the caller's. */
+const char *cli_count(unsigned long long count, const char *one, char out[64]);
 /* "main" of "refs/heads/main", "v1" of "refs/tags/v1". */
 const char *cli_short_ref(const char *full);
 json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry);

@@ -13,7 +13,7 @@ static fdl_code run(cli *c) {
     fdl_repo *from = NULL, *to = NULL;
     fdl_clone_result result = {0};
     fdl_clone_options clone = {.ref = cli_value(c, "ref"), .all = cli_flag(c, "all")};
-    char size[32];
+    char size[32], versions[64], files[64], refs[64];
     fdl_code code = cli_open(c, &from);
     if (code == FDL_OK)
         code = fdl_repo_open(&c->context, c->operands[1], &to, &c->error);
@@ -26,8 +26,9 @@ static fdl_code run(cli *c) {
     else if (code == FDL_OK && result.files == 0 && result.refs == 0)
         cli_print("'%s' has everything already\n", fdl_repo_address(to));
     else if (code == FDL_OK)
-        cli_print("%llu versions, %llu files, %s copied; %llu refs set\n", (unsigned long long)result.versions,
-                  (unsigned long long)result.files, cli_size(result.bytes, size), (unsigned long long)result.refs);
+        cli_print("%s, %s, %s copied; %s set\n", cli_count(result.versions, "version", versions),
+                  cli_count(result.files, "file", files), cli_size(result.bytes, size),
+                  cli_count(result.refs, "ref", refs));
     fdl_repo_free(to);
     fdl_repo_free(from);
     return code;

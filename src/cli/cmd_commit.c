@@ -33,15 +33,15 @@ static json_t *as_json(const fdl_commit_result *result, const fdl_push_result *p
 }
 
 static void tell(cli *c, const fdl_commit_result *result, bool pushed) {
-    char size[32];
+    char size[32], tables[64], files[64];
     if (!result->made && result->id[0])
         cli_print("nothing to commit: everything equals version %s\n", result->id);
     else if (!result->made)
         cli_print("nothing to commit: the catalog is empty\n");
     else
-        cli_print("version %s (seq %lld): %llu tables and views, %llu files, a catalog of %s\n", result->id,
-                  (long long)result->seq, (unsigned long long)result->table_count,
-                  (unsigned long long)result->file_count, cli_size(result->catalog_bytes, size));
+        cli_print("version %s (seq %lld): %s, %s, a catalog of %s\n", result->id, (long long)result->seq,
+                  cli_count(result->table_count, "table", tables), cli_count(result->file_count, "file", files),
+                  cli_size(result->catalog_bytes, size));
     if (result->made && !pushed)
         cli_say(c, "it is on this machine only; publish it with 'fdl push %s'", c->operands[0]);
 }

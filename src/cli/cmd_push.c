@@ -18,14 +18,14 @@ static json_t *as_json(const fdl_push_result *result) {
 }
 
 static void tell(const fdl_push_result *result) {
-    char size[32];
+    char size[32], versions[64], files[64];
     if (result->pushed_count == 0)
         cli_print("nothing to push\n");
     for (size_t i = 0; i < result->pushed_count; i++)
         cli_print("%s -> %s\n", cli_short_ref(result->branch), result->pushed[i]);
     if (result->pushed_count > 0)
-        cli_print("%zu version%s, %llu files uploaded, %s\n", result->pushed_count, result->pushed_count == 1 ? "" : "s",
-                  (unsigned long long)result->uploaded_files, cli_size(result->uploaded_bytes, size));
+        cli_print("%s, %s uploaded, %s\n", cli_count(result->pushed_count, "version", versions),
+                  cli_count(result->uploaded_files, "file", files), cli_size(result->uploaded_bytes, size));
 }
 
 static fdl_code run(cli *c) {

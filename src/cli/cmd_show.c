@@ -10,6 +10,10 @@ static const char *text_of(const json_t *object, const char *field) {
     return text ? text : "";
 }
 
+static unsigned long long count_of(const json_t *object, const char *field) {
+    return (unsigned long long)json_integer_value(json_object_get(object, field));
+}
+
 static void print_columns(const json_t *table) {
     size_t i = 0;
     json_t *column = NULL;
@@ -28,16 +32,15 @@ static void print_columns(const json_t *table) {
 }
 
 static void print_table(const json_t *table) {
-    char size[32];
+    char size[32], rows[64], files[64];
     bool is_view = strcmp(text_of(table, "kind"), "view") == 0;
     cli_print("\n%s ", is_view ? "view" : "table");
     cli_print_text(text_of(table, "schema"), "");
     cli_print(".");
     cli_print_text(text_of(table, "name"), "");
     if (!is_view)
-        cli_print(": %lld rows, %lld files, %s", (long long)json_integer_value(json_object_get(table, "rows")),
-                  (long long)json_integer_value(json_object_get(table, "files")),
-                  cli_size((unsigned long long)json_integer_value(json_object_get(table, "bytes")), size));
+        cli_print(": %s, %s, %s", cli_count(count_of(table, "rows"), "row", rows),
+                  cli_count(count_of(table, "files"), "file", files), cli_size(count_of(table, "bytes"), size));
     if (*text_of(table, "comment")) {
         cli_print("  -- ");
         cli_print_text(text_of(table, "comment"), "    ");

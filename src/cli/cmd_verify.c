@@ -24,11 +24,12 @@ static void take(void *data, const char *key, const char *line) {
 }
 
 static void tell(const fdl_verify_result *result) {
-    cli_print("%llu versions", (unsigned long long)result->versions);
+    char versions[64], files[64], findings[64];
+    cli_print("%s", cli_count(result->versions, "version", versions));
     if (result->expired > 0)
         cli_print(" (%llu expired)", (unsigned long long)result->expired);
-    cli_print(", %llu data files, %llu findings\n", (unsigned long long)result->files,
-              (unsigned long long)result->findings);
+    cli_print(", %s, %s\n", cli_count(result->files, "data file", files),
+              cli_count(result->findings, "finding", findings));
 }
 
 static fdl_code run(cli *c) {

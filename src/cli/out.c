@@ -85,6 +85,11 @@ const char *cli_size(unsigned long long bytes, char out[32]) {
     return out;
 }
 
+const char *cli_count(unsigned long long count, const char *one, char out[64]) {
+    snprintf(out, 64, "%llu %s%s", count, one, count == 1 ? "" : "s");
+    return out;
+}
+
 const char *cli_short_ref(const char *full) {
     static const char *const kinds[] = {"refs/heads/", "refs/tags/"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
