@@ -21,11 +21,10 @@
 #define TEXT_LIMIT_BYTES (1u << 20)
 #define QUERY_LIMIT_BYTES 65536u
 
-/* A default that is NULL is written in two ways, and its type then says nothing. */
-#define DEFAULT "nullif(c.default_value, 'NULL')"
-#define WITH_DEFAULT(column) "CASE WHEN " DEFAULT " IS NOT NULL THEN c." column " END"
-
 /*
+ * What a SELECT joins on is unique on one side at least, whoever wrote the file:
+ * see live.h, and min() below.
+ *
  * Every SELECT begins with the schema, the name of the thing in it, and the item
  * of that thing; NULL where there is none.  Rows that share all three are one
  * difference, so things without names worth telling are counted.
@@ -42,13 +41,14 @@ static const kind kinds[] = {
     {"schema", "schema", NULL, false,
      "SELECT schema_name, NULL::VARCHAR AS name, NULL::VARCHAR AS item FROM @.schemas"},
     {"table", "table", NULL, false, "SELECT schema_name, table_name AS name, NULL::VARCHAR AS item FROM @.tables"},
+    /* A default that is NULL is written in two ways, and its type then says nothing. */
     {"column", "table", "column", false,
      "SELECT t.schema_name, t.table_name AS name,"
      " CASE WHEN p.column_name IS NULL THEN '' ELSE p.column_name || '.' END || c.column_name AS item,"
-     " c.column_id, c.parent_id, row_number() OVER (PARTITION BY c.table_id, c.parent_id"
-     "  ORDER BY c.column_order, c.column_id) AS place, c.column_type, c.nullable, c.initial_default,"
-     " " DEFAULT " AS value, " WITH_DEFAULT("default_type") " AS value_type,"
-     " " WITH_DEFAULT("default_dialect") " AS value_dialect"
+     " c.column_id, c.parent_id, c.column_order, c.column_type, c.nullable, c.initial_default,"
+     " nullif(c.default_value, 'NULL') AS value,"
+     " CASE WHEN value IS NOT NULL THEN c.default_type END AS value_type,"
+     " CASE WHEN value IS NOT NULL THEN c.default_dialect END AS value_dialect"
      " FROM @.columns c JOIN @.tables t USING (table_id)"
      " LEFT JOIN @.columns p ON p.table_id = c.table_id AND p.column_id = c.parent_id"},
     {"table_tag", "table", "the comment", false,
@@ -71,13 +71,15 @@ static const kind kinds[] = {
      " FROM @.macros JOIN file_@.main.ducklake_macro_parameters USING (macro_id)"},
     {"partition_key", "table", "partition keys", true,
      "SELECT schema_name, table_name AS name, NULL::VARCHAR AS item, partition_key_index, column_id, transform"
-     " FROM (SELECT partition_id, table_id FROM file_@.main.ducklake_partition_info" FDL_LIVE_ROWS ")"
+     " FROM (SELECT partition_id, min(table_id) AS table_id FROM file_@.main.ducklake_partition_info" FDL_LIVE_ROWS
+     "  GROUP BY partition_id)"
      " JOIN @.tables USING (table_id)"
      " JOIN (SELECT * EXCLUDE (table_id) FROM file_@.main.ducklake_partition_column) USING (partition_id)"},
     {"sort_key", "table", "sort keys", true,
      "SELECT schema_name, table_name AS name, NULL::VARCHAR AS item, sort_key_index, expression, dialect,"
      " sort_direction, null_order"
-     " FROM (SELECT sort_id, table_id FROM file_@.main.ducklake_sort_info" FDL_LIVE_ROWS ")"
+     " FROM (SELECT sort_id, min(table_id) AS table_id FROM file_@.main.ducklake_sort_info" FDL_LIVE_ROWS
+     "  GROUP BY sort_id)"
      " JOIN @.tables USING (table_id)"
      " JOIN (SELECT * EXCLUDE (table_id) FROM file_@.main.ducklake_sort_expression) USING (sort_id)"},
     {"option", "table", "option", false,
@@ -90,9 +92,9 @@ static const kind kinds[] = {
     {"name_mapping", "table", "names in data files", true,
      "SELECT schema_name, table_name AS name, NULL::VARCHAR AS item, mapping_id, type, column_id, source_name,"
      " target_field_id, parent_column, is_partition"
-     " FROM (SELECT DISTINCT schema_name, table_name, mapping_id FROM @.data_files WHERE mapping_id IS NOT NULL)"
-     " JOIN (SELECT mapping_id, type FROM file_@.main.ducklake_column_mapping) USING (mapping_id)"
-     " JOIN file_@.main.ducklake_name_mapping USING (mapping_id)"},
+     " FROM (SELECT mapping_id, min(table_id) AS table_id, min(type) AS type FROM file_@.main.ducklake_column_mapping"
+     "  WHERE mapping_id IN (SELECT mapping_id FROM @.data_files) GROUP BY mapping_id)"
+     " JOIN @.tables USING (table_id) JOIN file_@.main.ducklake_name_mapping USING (mapping_id)"},
     {"data_file", "table", "data files", true,
      "SELECT t.schema_name, t.table_name AS name, NULL::VARCHAR AS item, path, is_relative, format, record_count,"
      " size_bytes, row_id_start, encryption_key, mapping_id FROM @.data_files JOIN @.tables t USING (table_id)"},
@@ -105,6 +107,12 @@ static const kind kinds[] = {
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
 
 /* ---- one difference, told ---------------------------------------------------- */
+
+static const char *verb_of(const fdl_difference *d) {
+    if (d->removed == 0)
+        return " was added";
+    return d->added == 0 ? " was removed" : " differs";
+}
 
 /* "table 'main.t': column 'b' differs", "table 'main.t': data files differ (2 added, 1 removed)" */
 static fdl_code tell(const kind *k, fdl_difference *d, fdl_error *error) {
@@ -121,9 +129,10 @@ static fdl_code tell(const kind *k, fdl_difference *d, fdl_error *error) {
     if (code == FDL_OK && d->item != NULL)
         code = fdl_buf_add_format(&text, error, " '%s'", d->item);
     if (code == FDL_OK && k->counted)
-        code = fdl_buf_add_format(&text, error, " differ (%" PRId64 " added, %" PRId64 " removed)", d->added, d->removed);
+        code =
+            fdl_buf_add_format(&text, error, " differ (%" PRId64 " added, %" PRId64 " removed)", d->added, d->removed);
     else if (code == FDL_OK)
-        code = fdl_buf_add_str(&text, d->removed == 0 ? " was added" : d->added == 0 ? " was removed" : " differs", error);
+        code = fdl_buf_add_str(&text, verb_of(d), error);
     if (code == FDL_OK) {
         fdl_fail(&line, FDL_OK, NULL, "%s", text.data); /* cleans and shortens what people are to read */
         memcpy(d->text, line.message, sizeof d->text);

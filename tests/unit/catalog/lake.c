@@ -1,0 +1,120 @@
+/*
+ * lake.c - makes DuckLake catalogs for tests with DuckDB itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lake.h"
+#include "util/buf.h"
+#include "util/file.h"
+#include "util/text.h"
+
+void must(fdl_code code, const fdl_error *error) {
+    if (code != FDL_OK)
+        fail_msg("%s: %s", fdl_code_name(code), error->message);
+}
+
+void must_fail(fdl_code code, fdl_code wanted, const fdl_error *error, ...) {
+    if (code == FDL_OK)
+        fail_msg("it should have failed as '%s'", fdl_code_name(wanted));
+    if (code != wanted || error->code != wanted)
+        fail_msg("%s instead of %s: %s", fdl_code_name(code), fdl_code_name(wanted), error->message);
+    va_list texts;
+    va_start(texts, error);
+    for (const char *text = va_arg(texts, const char *); text != NULL; text = va_arg(texts, const char *)) {
+        if (strstr(error->message, text) == NULL)
+            fail_msg("'%s' is not in the message: %s", text, error->message);
+    }
+    va_end(texts);
+}
+
+char *lake_folder_make(void) {
+    const char *temporary = getenv("TMPDIR");
+    fdl_error error;
+    char *folder = NULL;
+    must(fdl_str_format(&folder, &error, "%s/fdl-test-XXXXXX", temporary != NULL ? temporary : "/tmp"), &error);
+    assert_non_null(mkdtemp(folder));
+    must(fdl_folder_make(lake_path(folder, "data"), &error), &error);
+    return folder;
+}
+
+void lake_folder_remove(char *folder) {
+    fdl_error error;
+    must(fdl_folder_remove(folder, &error), &error);
+    free(folder);
+}
+
+const char *lake_path(const char *folder, const char *name) {
+    static char paths[8][1024];
+    static size_t next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+fdl_duck *lake_open(const char *folder, const char *name) {
+    fdl_duck *duck = NULL;
+    fdl_error error;
+    must(fdl_duck_open(NULL, &duck, &error), &error);
+    must(fdl_duck_load_extension(duck, "ducklake", &error), &error);
+    must(fdl_duck_exec(duck, &error,
+                       "ATTACH 'ducklake:%s/%s' AS lake (DATA_PATH '%s/data/', DATA_INLINING_ROW_LIMIT 0); USE lake",
+                       folder, name, folder),
+         &error);
+    return duck;
+}
+
+/* Detaching brings everything into the file, so that nothing is left in a .wal. */
+static void detach(fdl_duck *duck, const char *alias) {
+    fdl_error error;
+    must(fdl_duck_exec(duck, &error, "USE memory; DETACH %s", alias), &error);
+    fdl_duck_free(duck);
+}
+
+void lake_close(fdl_duck *duck) {
+    detach(duck, "lake");
+}
+
+void lake_run(const char *folder, const char *name, const char *sql) {
+    fdl_error error;
+    fdl_duck *duck = lake_open(folder, name);
+    must(fdl_duck_exec(duck, &error, "%s", sql), &error);
+    lake_close(duck);
+}
+
+void lake_spoil(const char *folder, const char *name, const char *sql) {
+    fdl_duck *duck = NULL;
+    fdl_error error;
+    must(fdl_duck_open(NULL, &duck, &error), &error);
+    must(fdl_duck_exec(duck, &error, "ATTACH '%s/%s' AS file", folder, name), &error);
+    must(fdl_duck_exec(duck, &error, "%s", sql), &error);
+    detach(duck, "file");
+}
+
+static fdl_code take_count(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+    (void)count;
+    (void)error;
+    *(int64_t *)data = cells[0].integer;
+    return FDL_OK;
+}
+
+int64_t lake_count(const char *folder, const char *name, const char *sql) {
+    int64_t count = -1;
+    fdl_error error;
+    fdl_duck *duck = lake_open(folder, name);
+    must(fdl_duck_query(duck, sql, take_count, &count, &error), &error);
+    lake_close(duck);
+    return count;
+}
+
+void lake_copy(const char *folder, const char *from, const char *to) {
+    fdl_error error;
+    must(fdl_file_remove(lake_path(folder, to), &error), &error);
+    must(fdl_file_copy(lake_path(folder, from), lake_path(folder, to), &error), &error);
+}
