@@ -17,7 +17,8 @@ csv=$place/csv
 
 # A headline, a command that is shown before it runs, and DuckDB with SQL on its standard input.
 say() { printf '\n== %s\n\n' "$*"; }
-fdl() { printf '$ fdl %s\n' "$*" >&2; build/fdl "$@"; }
+fdl() { echo "\$ fdl$(quoted "$@")" >&2; build/fdl "$@"; }
+quoted() { for word; do [[ $word == *\ * ]] && printf ' "%s"' "$word" || printf ' %s' "$word"; done; }
 sql() { build/venv/bin/python demo/duck.py; }
 
 # The ATTACH statement among what a command prints: it starts a line and ends with a semicolon.

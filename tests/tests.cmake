@@ -56,7 +56,7 @@ foreach(main IN LISTS main_sources)
     target_link_libraries(${target} PRIVATE ${test_libraries})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${folder}/${name} COMMAND ${target})
-    set_tests_properties(${folder}/${name} PROPERTIES ENVIRONMENT "${test_environment}" TIMEOUT 300)
+    set_tests_properties(${folder}/${name} PROPERTIES ENVIRONMENT "${test_environment}" TIMEOUT 900)
 endforeach()
 
 # ---- programs for tests that need servers: pytest runs them (tests/net) -----------
