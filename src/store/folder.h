@@ -16,9 +16,22 @@
 
 #define FDL_SCRATCH_NAME ".fdl"
 
+/* One folder for as long as it exists: another of the same name, or with the same number, was born later. */
+typedef struct fdl_folder_id {
+    uint64_t device;
+    uint64_t inode;
+    int64_t born_s;
+    uint32_t born_ns;
+} fdl_folder_id;
+
+#define FDL_FOLDERS_KEPT 8
+
 typedef struct fdl_folder_store {
     fdl_store store; /* its address is the root's path with a final '/' */
     bool swept;      /* old temporary files were looked for */
+    /* Folders known to outlive a crash, with all above them; the oldest is replaced. */
+    fdl_folder_id kept[FDL_FOLDERS_KEPT];
+    unsigned kept_next;
 } fdl_folder_store;
 
 /* "<root>/<key>", released with free().  FDL_USAGE for keys in the scratch folder. */

@@ -302,15 +302,47 @@ static fdl_code take_name(const fdl_store *store, const char *key, staged *s, bo
 /* ---- durability --------------------------------------------------------- */
 
 /*
- * Syncs every folder from the object's up to the root: somebody else may have
- * made one of them and not have come to its sync yet.
+ * False where the file system does not tell when a folder was born, and for one
+ * so young that another could have taken its place, its number and its time.
  */
-static fdl_code sync_folders(const fdl_store *store, const char *target, fdl_error *error) {
+static bool identify(const char *path, fdl_folder_id *id) {
+    enum { YOUNG_MS = 50 }; /* file systems' clocks tick in up to 10 */
+    struct statx info;
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0 || !(info.stx_mask & STATX_BTIME) ||
+        info.stx_btime.tv_sec * 1000 + info.stx_btime.tv_nsec / 1000000 > fdl_now_ms() - YOUNG_MS)
+        return false;
+    *id = (fdl_folder_id){.device = (uint64_t)info.stx_dev_major << 32 | info.stx_dev_minor,
+                          .inode = info.stx_ino,
+                          .born_s = info.stx_btime.tv_sec,
+                          .born_ns = info.stx_btime.tv_nsec};
+    return true;
+}
+
+static bool is_kept(const fdl_folder_store *folder, const fdl_folder_id *id) {
+    for (size_t i = 0; i < FDL_FOLDERS_KEPT; i++) {
+        const fdl_folder_id *k = &folder->kept[i];
+        if (k->inode == id->inode && k->device == id->device && k->born_s == id->born_s && k->born_ns == id->born_ns)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Syncs the object's folder, and every one above it to the root: somebody else
+ * may have made one of them and not have come to its sync yet.  Those above are
+ * done once for each folder, since each sync is a wait for the disk.
+ */
+static fdl_code sync_folders(fdl_store *store, const char *target, fdl_error *error) {
+    fdl_folder_store *folder = (fdl_folder_store *)store;
     size_t root_length = strlen(store->address);
+    fdl_folder_id id;
     char *path;
     fdl_code code = fdl_str_copy(&path, target, error);
     if (code != FDL_OK)
         return code;
+    strrchr(path, '/')[1] = '\0';
+    bool known = identify(path, &id); /* before the syncs: they hold for this folder, not for a later one */
+    bool kept = known && is_kept(folder, &id);
     for (size_t end = strlen(path); end >= root_length && code == FDL_OK; end--) {
         if (path[end - 1] != '/')
             continue;
@@ -318,7 +350,11 @@ static fdl_code sync_folders(const fdl_store *store, const char *target, fdl_err
         code = fdl_folder_sync(path, error);
         if (code == FDL_NOT_FOUND)
             code = FDL_OK; /* deleted meanwhile, object and folder */
+        if (kept)
+            break;
     }
+    if (code == FDL_OK && known && !kept)
+        folder->kept[folder->kept_next++ % FDL_FOLDERS_KEPT] = id;
     free(path);
     return code;
 }
@@ -384,7 +420,7 @@ static fdl_code publish(fdl_store *store, const char *key, staged *s, fdl_condit
 }
 
 /* Makes the published object durable and describes it; only now, since taking a name changes the ctime. */
-static fdl_code settle(const fdl_store *store, const char *key, const staged *s, fdl_object *object, fdl_error *error) {
+static fdl_code settle(fdl_store *store, const char *key, const staged *s, fdl_object *object, fdl_error *error) {
     fdl_error cause;
     fdl_object made;
     fdl_code code = sync_folders(store, s->target, &cause);

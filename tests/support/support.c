@@ -68,9 +68,12 @@ static bool write_text(const char *path, const char *text) {
 static bool may_mount(void) {
     if (unshare(CLONE_NEWNS) == 0)
         return true;
-    char map[64];
-    snprintf(map, sizeof map, "0 %u 1", (unsigned)getuid());
-    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/uid_map", map);
+    char users[64];
+    char groups[64];
+    snprintf(users, sizeof users, "0 %u 1", (unsigned)getuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getgid());
+    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/setgroups", "deny") &&
+           write_text("/proc/self/uid_map", users) && write_text("/proc/self/gid_map", groups);
 }
 
 bool test_mount_small(const char *folder, size_t size_bytes) {
