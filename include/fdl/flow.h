@@ -48,6 +48,13 @@ FDL_API void fdl_location_clear(fdl_location *location);
 FDL_API fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *alias, char **out,
                                       fdl_error *error);
 
+/*
+ * The CREATE SECRET statement that DuckDB needs before it can attach a catalog
+ * in a bucket, without the secret itself; `*out` is NULL where none is needed.
+ * Released with free().
+ */
+FDL_API fdl_code fdl_secret_statement(fdl_repo *repo, char **out, fdl_error *error);
+
 /* ---- checkout --------------------------------------------------------- */
 
 typedef struct fdl_checkout_options {
@@ -203,6 +210,19 @@ typedef void (*fdl_finding_callback)(void *data, const char *key, const char *li
 /* FDL_OK also with findings: they are counted in `out`.  An error means that looking itself failed. */
 FDL_API fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_finding_callback callback, void *data,
                             fdl_verify_result *out, fdl_error *error);
+
+/* ---- doctor ----------------------------------------------------------- */
+
+typedef enum fdl_health {
+    FDL_HEALTH_GOOD,
+    FDL_HEALTH_MISSING, /* something will not work without it */
+    FDL_HEALTH_BAD      /* must be mended */
+} fdl_health;
+
+typedef void (*fdl_diagnosis_callback)(void *data, const char *name, fdl_health health, const char *detail);
+
+/* `repo` may be NULL.  Returns whether nothing is bad. */
+FDL_API bool fdl_doctor(const fdl_context *context, fdl_repo *repo, fdl_diagnosis_callback callback, void *data);
 
 #ifdef __cplusplus
 }

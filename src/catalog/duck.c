@@ -84,6 +84,14 @@ fdl_code fdl_duck_open(const fdl_context *context, fdl_duck **out, fdl_error *er
     return FDL_OK;
 }
 
+const char *fdl_duck_version(const fdl_duck *duck) {
+    return duck->api->library_version();
+}
+
+const char *fdl_duck_library(const fdl_duck *duck) {
+    return duck->library_path;
+}
+
 void fdl_duck_free(fdl_duck *duck) {
     if (duck == NULL)
         return;

@@ -24,6 +24,10 @@ typedef struct fdl_duck fdl_duck;
 fdl_code fdl_duck_open(const fdl_context *context, fdl_duck **out, fdl_error *error);
 void fdl_duck_free(fdl_duck *duck);
 
+/* Which library a session runs on: "v1.5.5", and its path.  Belong to the process. */
+const char *fdl_duck_version(const fdl_duck *duck);
+const char *fdl_duck_library(const fdl_duck *duck);
+
 /* Runs statements; FDL_FAILED with DuckDB's first line. */
 fdl_code fdl_duck_exec(fdl_duck *duck, fdl_error *error, const char *format, ...) FDL_PRINTF(3, 4);
 

@@ -13,17 +13,20 @@ static const cli_option options[] = {
 static fdl_code run(cli *c) {
     fdl_repo *repo = NULL;
     fdl_location found = {0};
-    char *statement = NULL;
+    char *statement = NULL, *secret = NULL;
     fdl_code code = cli_open(c, &repo);
     if (code == FDL_OK)
         code = fdl_locate(repo, c->operands[1], &found, &c->error);
     if (code == FDL_OK)
         code = fdl_attach_statement(repo, &found, cli_value(c, "as"), &statement, &c->error);
+    if (code == FDL_OK)
+        code = fdl_secret_statement(repo, &secret, &c->error);
     if (code == FDL_OK && c->json)
-        code = cli_json(c, json_pack("{s:s, s:s, s:s}", "id", found.target.id, "url", found.catalog_url, "attach",
-                                     statement));
+        code = cli_json(c, json_pack("{s:s, s:s, s:s*, s:s}", "id", found.target.id, "url", found.catalog_url, "secret",
+                                     secret, "attach", statement));
     else if (code == FDL_OK)
-        cli_print("%s\n", statement);
+        cli_print("%s%s%s\n", secret ? secret : "", secret ? "\n" : "", statement);
+    free(secret);
     free(statement);
     fdl_location_clear(&found);
     fdl_repo_free(repo);

@@ -1,6 +1,8 @@
 /*
  * cmd_checkout.c - fdl checkout
  */
+#include <stdlib.h>
+
 #include "cli/cli.h"
 
 static const cli_option options[] = {
@@ -9,14 +11,14 @@ static const cli_option options[] = {
     {0},
 };
 
-static json_t *as_json(const cli *c, fdl_repo *repo, const fdl_checkout_result *result) {
-    return json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s*}", "work", c->operands[1], "repo", fdl_repo_address(repo),
+static json_t *as_json(const cli *c, fdl_repo *repo, const fdl_checkout_result *result, const char *secret) {
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:s*, s:s, s:s*}", "work", c->operands[1], "repo", fdl_repo_address(repo),
                      "branch", result->branch[0] ? cli_short_ref(result->branch) : NULL, "base",
-                     result->base[0] ? result->base : NULL, "attach", result->attach_statement, "backup",
+                     result->base[0] ? result->base : NULL, "secret", secret, "attach", result->attach_statement, "backup",
                      result->backup);
 }
 
-static void tell(const cli *c, const fdl_checkout_result *result) {
+static void tell(const cli *c, const fdl_checkout_result *result, const char *secret) {
     if (result->backup)
         cli_say(c, "the old working catalog is kept as '%s'", result->backup);
     if (result->base[0])
@@ -24,20 +26,24 @@ static void tell(const cli *c, const fdl_checkout_result *result) {
     else
         cli_say(c, "'%s' is an empty catalog: the branch has no version yet", c->operands[1]);
     cli_say(c, "write to it in DuckDB with:");
-    cli_print("%s\n", result->attach_statement);
+    cli_print("%s%s%s\n", secret ? secret : "", secret ? "\n" : "", result->attach_statement);
 }
 
 static fdl_code run(cli *c) {
     fdl_repo *repo = NULL;
+    char *secret = NULL;
     fdl_checkout_result result = {0};
     fdl_checkout_options checkout = {.revision = cli_value(c, "ref"), .force = cli_flag(c, "force")};
     fdl_code code = cli_open(c, &repo);
     if (code == FDL_OK)
         code = fdl_checkout(repo, c->operands[1], &checkout, &result, &c->error);
+    if (code == FDL_OK)
+        code = fdl_secret_statement(repo, &secret, &c->error);
     if (code == FDL_OK && c->json)
-        code = cli_json(c, as_json(c, repo, &result));
+        code = cli_json(c, as_json(c, repo, &result, secret));
     else if (code == FDL_OK)
-        tell(c, &result);
+        tell(c, &result, secret);
+    free(secret);
     fdl_checkout_result_clear(&result);
     fdl_repo_free(repo);
     return code;

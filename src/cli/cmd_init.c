@@ -8,6 +8,7 @@ static const cli_option options[] = {
     {"id", 0, "UUID", "the id of the repository, instead of a new one"},
     {"url", 0, "URL", "the public address readers will use"},
     {"branch", 0, "NAME", "the default branch (main)"},
+    {"unsafe-no-conditions", 0, NULL, "accept a store that ignores conditional writes: two writers can lose work"},
     {0},
 };
 
@@ -21,6 +22,7 @@ static fdl_code run(cli *c) {
         .url = cli_value(c, "url"),
         .branch = cli_value(c, "branch"),
     };
+    c->context.unsafe_no_conditions = cli_flag(c, "unsafe-no-conditions");
     fdl_code code = cli_open(c, &repo);
     if (code == FDL_OK)
         code = fdl_init(repo, &init, &created, &c->error);

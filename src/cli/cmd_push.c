@@ -5,6 +5,7 @@
 
 static const cli_option options[] = {
     {"branch", 'b', "NAME", "the branch to move or create, instead of the one checked out"},
+    {"unsafe-no-conditions", 0, NULL, "accept a store that ignores conditional writes: two writers can lose work"},
     {0},
 };
 
@@ -31,6 +32,7 @@ static void tell(const fdl_push_result *result) {
 static fdl_code run(cli *c) {
     fdl_push_result result = {0};
     fdl_push_options push = {.branch = cli_value(c, "branch")};
+    c->context.unsafe_no_conditions = cli_flag(c, "unsafe-no-conditions");
     fdl_code code = fdl_push(&c->context, c->operands[0], &push, &result, &c->error);
     if (code == FDL_OK && c->json)
         code = cli_json(c, as_json(&result));

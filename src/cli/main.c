@@ -8,15 +8,30 @@
 
 #include "cli/cli.h"
 
-extern const cli_command cli_cmd_init, cli_cmd_checkout, cli_cmd_status, cli_cmd_commit, cli_cmd_push, cli_cmd_url,
-    cli_cmd_attach, cli_cmd_log, cli_cmd_show, cli_cmd_branch, cli_cmd_tag, cli_cmd_clone,
-    cli_cmd_verify;
+/* In the order of --help. */
+#define COMMANDS(X) \
+    X(init)         \
+    X(checkout)     \
+    X(status)       \
+    X(commit)       \
+    X(push)         \
+    X(url)          \
+    X(attach)       \
+    X(log)          \
+    X(show)         \
+    X(branch)       \
+    X(tag)          \
+    X(clone)        \
+    X(verify)       \
+    X(doctor)
 
-const cli_command *const cli_commands[] = {
-    &cli_cmd_init, &cli_cmd_checkout, &cli_cmd_status, &cli_cmd_commit, &cli_cmd_push,   &cli_cmd_url,
-    &cli_cmd_attach, &cli_cmd_log,    &cli_cmd_show,   &cli_cmd_branch, &cli_cmd_tag,
-    &cli_cmd_clone, &cli_cmd_verify, NULL,
-};
+#define DECLARE(name) extern const cli_command cli_cmd_##name;
+COMMANDS(DECLARE)
+#undef DECLARE
+
+#define POINT(name) &cli_cmd_##name,
+const cli_command *const cli_commands[] = {COMMANDS(POINT) NULL};
+#undef POINT
 
 static const cli_command *find_command(const char *name) {
     for (size_t i = 0; cli_commands[i]; i++)

@@ -66,8 +66,7 @@ static fdl_code unpushed_work(const char *path, const char **what, fdl_error *er
         *what = "versions that are committed and not pushed";
     } else if (code == FDL_OK && fdl_file_exists(path)) {
         code = fdl_work_snapshot(&old, &snapshot, error);
-        int64_t empty = old.base.id[0] ? old.base.snapshot_id : 0;
-        if (code == FDL_OK && snapshot != empty)
+        if (code == FDL_OK && snapshot != fdl_work_committed(&old, old.base.snapshot_id))
             *what = "changes that are not committed";
         if (code != FDL_OK && code != FDL_BUSY) { /* whatever it is, it is not ours to throw away */
             *what = "something that fdl does not understand";
@@ -223,6 +222,7 @@ static fdl_code describe_origin(fdl_repo *repo, const fdl_location *found, bool 
         code = choose_stamp(&work->stamp, error);
     memcpy(work->branch, found->target.branch, sizeof work->branch);
     work->base = (fdl_base){.snapshot_id = -1};
+    work->same_snapshot = -1;
     if (!empty) {
         memcpy(work->base.id, found->version.id, sizeof work->base.id);
         memcpy(work->base.sha256, found->version.catalog.file.sha256, sizeof work->base.sha256);
@@ -257,10 +257,11 @@ fdl_code fdl_checkout(fdl_repo *repo, const char *path, const fdl_checkout_optio
         code = describe_origin(repo, &found, empty, &work, error);
     if (code == FDL_OK)
         code = build_catalog(repo, &work, empty ? NULL : &found.version, &made, error);
-    if (code == FDL_OK && fdl_file_exists(work.path))
+    if (code == FDL_OK && fdl_file_exists(work.path)) {
         code = fdl_catalog_settle(work.path, error);
-    if (code == FDL_REFUSED && unpushed) /* no catalog at all: it goes to the backup as it is */
-        code = FDL_OK;
+        if (code == FDL_REFUSED && unpushed) /* no catalog at all: it goes to the backup as it is */
+            code = FDL_OK;
+    }
     if (code == FDL_OK && unpushed)
         code = make_backup(&work, &result.backup, error);
     if (code == FDL_OK)

@@ -228,6 +228,10 @@ static fdl_code compare(commit *c, bool *same, fdl_error *error) {
     if (code == FDL_OK && difference)
         fdl_note(c->context, FDL_NOTE_DETAIL, "%s", difference);
     free(difference);
+    if (code == FDL_OK && *same) { /* so that status and checkout know that nothing is left to commit */
+        c->work.same_snapshot = c->frozen.snapshot_id;
+        code = fdl_work_save(&c->work, error);
+    }
     return code;
 }
 
@@ -358,8 +362,8 @@ static fdl_code check_options(const fdl_commit_options *options, fdl_error *erro
 static fdl_code nothing_new(commit *c, bool *nothing, fdl_error *error) {
     int64_t snapshot = -1;
     fdl_code code = fdl_work_snapshot(&c->work, &snapshot, error);
-    int64_t known = c->parent.id[0] ? c->parent.snapshot_id : 0;
-    *nothing = code == FDL_OK && snapshot == known && !c->options->dataset_path && !c->options->allow_empty;
+    *nothing = code == FDL_OK && snapshot == fdl_work_committed(&c->work, c->parent.snapshot_id) &&
+               !c->options->dataset_path && !c->options->allow_empty;
     return code;
 }
 

@@ -10,9 +10,16 @@
 #include "fdl.h"
 #include "repo/config.h"
 #include "repo/layout.h"
+#include "store/promises.h"
 #include "util/ident.h"
 #include "util/json.h"
 #include "util/text.h"
+
+/* With its final '/', so that a reader who only joins strings finds what we find; "" is left for the check to refuse. */
+static fdl_code set_folder(json_t *config, const char *field, const char *given, fdl_error *error) {
+    bool open = *given && !fdl_str_ends(given, "/");
+    return fdl_json_set(config, field, json_sprintf("%s%s", given, open ? "/" : ""), error);
+}
 
 static fdl_code config_write(const fdl_init_options *options, char **out, size_t *length, fdl_error *error) {
     char made[FDL_ID_BYTES];
@@ -33,9 +40,9 @@ static fdl_code config_write(const fdl_init_options *options, char **out, size_t
     if (code == FDL_OK)
         code = fdl_json_set(config, "id", json_string(id), error);
     if (code == FDL_OK)
-        code = fdl_json_set(config, "data_dir", json_string(options->data_dir ? options->data_dir : "data/"), error);
+        code = set_folder(config, "data_dir", options->data_dir ? options->data_dir : "data/", error);
     if (code == FDL_OK && options->url)
-        code = fdl_json_set(config, "url", json_string(options->url), error);
+        code = set_folder(config, "url", options->url, error);
     if (code == FDL_OK)
         code = fdl_json_write(config, out, length, error);
     json_decref(config);
@@ -63,6 +70,8 @@ fdl_code fdl_init(fdl_repo *repo, const fdl_init_options *options, bool *created
         code = config_write(options, &config, &length, error);
     if (code == FDL_OK)
         code = fdl_config_check(config, length, error);
+    if (code == FDL_OK && !fdl_repo_context(repo)->unsafe_no_conditions)
+        code = fdl_store_check_conditions(fdl_repo_store(repo), error);
     if (code == FDL_OK)
         code = create_key(repo, FDL_KEY_CONFIG, config, length, &made_config, error);
     if (code == FDL_OK)

@@ -17,6 +17,7 @@
 #include "flow/work.h"
 #include "repo/history.h"
 #include "repo/layout.h"
+#include "store/promises.h"
 #include "util/file.h"
 #include "util/parallel.h"
 #include "util/text.h"
@@ -252,6 +253,9 @@ fdl_code fdl_push(const fdl_context *context, const char *path, const fdl_push_o
         memcpy(out->branch, p.branch, sizeof out->branch);
         p.store = fdl_repo_store(p.repo);
     }
+    /* The first push tries the store out: init may have run elsewhere, or long ago. */
+    if (code == FDL_OK && p.pending.count > 0 && !p.work.base.id[0] && !context->unsafe_no_conditions)
+        code = fdl_store_check_conditions(p.store, error);
     for (size_t i = 0; code == FDL_OK && i < p.pending.count; i++)
         code = push_one(&p, &p.pending.items[i], error);
     /* Also when nothing was pending: that repairs a refs.json which a stopped push left behind. */

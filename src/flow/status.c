@@ -24,9 +24,8 @@ static fdl_code fill_local(const fdl_work *work, const fdl_pending *pending, fdl
     memcpy(out->base, work->base.id, sizeof out->base);
     out->base_seq = work->base.seq;
     out->base_snapshot = work->base.snapshot_id;
-    out->committed_snapshot = pending->count ? pending->items[pending->count - 1].snapshot_id
-                              : work->base.id[0] ? work->base.snapshot_id
-                                                 : 0; /* a fresh catalog starts at snapshot 0 */
+    out->committed_snapshot = fdl_work_committed(
+        work, pending->count ? pending->items[pending->count - 1].snapshot_id : work->base.snapshot_id);
     fdl_code code = fdl_str_copy(&out->repo, work->repo, error);
     if (code == FDL_OK)
         code = fdl_work_snapshot(work, &out->snapshot, error);
@@ -51,9 +50,12 @@ static bool is_ours(const fdl_status_result *status, const char *id) {
 static void fill_remote(fdl_repo *repo, fdl_status_result *out) {
     fdl_error error;
     fdl_ref ref = {0};
+    const fdl_config *config = NULL;
     if (!out->branch[0])
         return;
     fdl_code code = fdl_ref_read(repo, out->branch, &ref, &error);
+    if (code == FDL_NOT_FOUND && fdl_repo_config(repo, &config, &error) != FDL_OK)
+        code = FDL_FAILED; /* not the branch is gone, but the repository or the way to it */
     if (code != FDL_OK && code != FDL_NOT_FOUND) {
         memcpy(out->remote_error, error.message, sizeof out->remote_error);
         return;

@@ -24,6 +24,7 @@ fdl_code fdl_work_init(const char *path, fdl_work *work, fdl_error *error) {
     memset(work, 0, sizeof *work);
     work->lock = -1;
     work->base.snapshot_id = -1;
+    work->same_snapshot = -1;
     size_t length = strlen(path);
     if (length == 0 || path[length - 1] == '/')
         return fdl_fail(error, FDL_USAGE, path, "'%s' cannot be a working catalog; name a file, for example 'work.sqlite'",
@@ -111,6 +112,8 @@ static fdl_code origin_parse(const json_t *origin, const char *name, fdl_work *w
         code = fdl_json_count(origin, name, "stamp", &work->stamp, error);
     if (code == FDL_OK)
         code = base_parse(origin, name, &work->base, error);
+    const json_t *same = json_object_get(origin, "same_snapshot");
+    work->same_snapshot = json_is_integer(same) ? json_integer_value(same) : -1;
     if (code == FDL_OK && !fdl_str_fit(work->branch, sizeof work->branch, branch ? branch : ""))
         code = fdl_fail(error, FDL_FAILED, name, "'%s' is broken: its branch name is too long", name);
     if (code == FDL_OK)
@@ -160,6 +163,8 @@ static fdl_code origin_write(const fdl_work *work, json_t *origin, fdl_error *er
                                 : json_null();
         code = fdl_json_set(origin, "base", base, error);
     }
+    if (code == FDL_OK)
+        code = fdl_json_set(origin, "same_snapshot", json_integer(work->same_snapshot), error);
     if (code == FDL_OK)
         code = fdl_json_set(origin, "stamp", json_integer(work->stamp), error);
     return code;
@@ -237,6 +242,11 @@ fdl_code fdl_work_snapshot(const fdl_work *work, int64_t *snapshot_id, fdl_error
                         work->path, work->folder);
     *snapshot_id = state.snapshot_id;
     return FDL_OK;
+}
+
+int64_t fdl_work_committed(const fdl_work *work, int64_t last_version_snapshot) {
+    int64_t committed = last_version_snapshot < 0 ? 0 : last_version_snapshot; /* a fresh catalog starts at snapshot 0 */
+    return work->same_snapshot > committed ? work->same_snapshot : committed;
 }
 
 bool fdl_repo_is_http(fdl_repo *repo) {

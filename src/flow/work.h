@@ -35,6 +35,7 @@ typedef struct fdl_work {
     char *repo_id;              /* NULL for a repository without one */
     char branch[FDL_REF_BYTES]; /* full; "" when the revision checked out is no branch */
     fdl_base base;
+    int64_t same_snapshot; /* of the working catalog, when commit found it no different from its newest version; else -1 */
     int64_t stamp; /* the working catalog carries the same number, see fdl_catalog_stamp */
 } fdl_work;
 
@@ -54,6 +55,9 @@ fdl_code fdl_work_open(const fdl_context *context, const char *path, fdl_work *w
 
 /* The working catalog's last snapshot; FDL_FAILED when it and its state do not belong together. */
 fdl_code fdl_work_snapshot(const fdl_work *work, int64_t *snapshot_id, fdl_error *error);
+
+/* The snapshot up to which nothing is left to commit, after a last version with this one (-1: no version). */
+int64_t fdl_work_committed(const fdl_work *work, int64_t last_version_snapshot);
 
 /* "<folder>/<name>", released with free(). */
 fdl_code fdl_work_file(const fdl_work *work, const char *name, char **out, fdl_error *error);
