@@ -2,9 +2,9 @@
  * s3_request.c - one request to a bucket: where it goes, how it is signed, and
  * what the answer means in our codes.
  *
- *   AWS, virtual host   https://BUCKET.s3.REGION.amazonaws.com/PREFIX/KEY
- *   AWS, path style     https://s3.REGION.amazonaws.com/BUCKET/PREFIX/KEY      (a bucket with dots)
- *   another endpoint    http(s)://HOST:PORT/[PATH/]BUCKET/PREFIX/KEY
+ *   AWS, virtual host   BUCKET.s3.REGION.amazonaws.com/PREFIX/KEY
+ *   AWS, path style     s3.REGION.amazonaws.com/BUCKET/PREFIX/KEY      (a bucket with dots)
+ *   another endpoint    HOST:PORT/[PATH/]BUCKET/PREFIX/KEY
  *
  * A bucket of another region answers 301 or 400 and names its region; then the
  * request is signed again for that one, once, and later requests go there at

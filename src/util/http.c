@@ -157,9 +157,14 @@ static fdl_code check_plain(exchange *x) {
     return FDL_OK;
 }
 
+/* A write is never sent on: what it would mean there is not ours to guess. */
+static bool follows(const fdl_http_request *request) {
+    return request->follow && (strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0);
+}
+
 static fdl_code begin(exchange *x) {
     x->begun = true;
-    if (x->request->follow && redirect(x->response->status))
+    if (follows(x->request) && redirect(x->response->status))
         return FDL_OK;
     fdl_code code = success(x->response->status) ? check_plain(x) : FDL_OK;
     if (code == FDL_OK && x->request->begin)
@@ -498,7 +503,7 @@ fdl_code fdl_http_send(fdl_http *http, const fdl_http_request *request, fdl_http
         const char *here = url ? url : request->url;
         name_host(response, here);
         code = send_to(http, here, same_origin(here, request->url), request, response, &next, error);
-        if (code != FDL_OK || !request->follow || !next)
+        if (code != FDL_OK || !follows(request) || !next)
             break;
         code = check_hop(here, next, hops, response, error);
         if (code != FDL_OK)

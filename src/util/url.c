@@ -76,6 +76,9 @@ fdl_code fdl_url_parse(const char *text, fdl_url *out, fdl_error *error) {
     if (!made.tls && strncasecmp(text, "http://", 7) != 0)
         return bad(text, "is not an address of the form https://host/path/", error);
 
+    if (strchr(text, ':')[3] == '/') /* curl would take the first part of the path for the host */
+        return bad(text, "names no host: write https://host/path/", error);
+
     CURLU *url = curl_url();
     if (!url)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");

@@ -56,10 +56,10 @@ int main(int argc, char **argv) {
         fdl_http_response_clear(&response);
         code = fdl_http_send(http, &request, &response, &error);
     }
-    json_t *answer = json_pack("{s:s, s:s, s:i, s:s, s:s}", "code", fdl_code_name(code), "outcome",
-                               outcome_name(response.outcome), "status", response.status, "text",
-                               response.text.data ? response.text.data : "", "message",
-                               code == FDL_OK ? "" : error.message);
+    json_t *answer =
+        json_pack("{s:s, s:s, s:i, s:s, s:s}", "code", fdl_code_name(code), "outcome", outcome_name(response.outcome),
+                  "status", response.status, "text", response.text.data ? response.text.data : "", "message",
+                  code == FDL_OK ? "" : error.message);
     char *text = json_dumps(answer, JSON_COMPACT);
     puts(text ? text : "{}");
     free(text);

@@ -67,8 +67,8 @@ static int run_round(writer *writers, int round, const char *etag) {
     pthread_barrier_init(&start, NULL, WRITERS);
     for (int i = 0; i < WRITERS; i++) {
         writers[i].start = &start;
-        writers[i].condition = etag ? (fdl_condition){.kind = FDL_IF_MATCH, .etag = etag}
-                                    : (fdl_condition){.kind = FDL_IF_ABSENT};
+        writers[i].condition =
+            etag ? (fdl_condition){.kind = FDL_IF_MATCH, .etag = etag} : (fdl_condition){.kind = FDL_IF_ABSENT};
         snprintf(writers[i].key, sizeof writers[i].key, "refs/heads/race-%d", (round + 1) / 2);
         snprintf(writers[i].text, sizeof writers[i].text, "round %d writer %d", round, i);
         if (pthread_create(&threads[i], NULL, write_once, &writers[i]) != 0)

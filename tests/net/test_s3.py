@@ -11,6 +11,7 @@ import urllib.request
 
 import pytest
 from fault_proxy import Answer, FaultProxy
+from servers import clean_environment
 from tools import Store, run_program
 
 KEYS = ["a b+c", "100%", "%20", "ü/é", "AC/DC", "x=%2F/y", "k=__HIVE_DEFAULT_PARTITION__/p", "q?a=b&c#d", "日本語/郵便"]
@@ -159,8 +160,7 @@ def test_a_profile_is_used_and_named(s3, bucket, tmp_path):
         f"[lake]\naws_access_key_id = {s3.access_key}\naws_secret_access_key = {s3.secret_key}\n"
     )
     (tmp_path / "config").write_text(f"[profile lake]\nregion = us-east-1\nendpoint_url = {s3.url}\n")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    environment |= {
+    environment = clean_environment() | {
         "AWS_PROFILE": "lake",
         "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"),
         "AWS_CONFIG_FILE": str(tmp_path / "config"),
@@ -437,5 +437,5 @@ def test_sixteen_writers_have_one_winner_a_round(versitygw):
 
 
 def test_sixteen_writers_have_one_winner_a_round_in_a_folder(tmp_path):
-    done = run_program("net-race", tmp_path / "lake", 120, environment=dict(os.environ))
+    done = run_program("net-race", tmp_path / "lake", 120, environment=clean_environment())
     assert done.returncode == 0, done.stdout

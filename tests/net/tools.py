@@ -5,6 +5,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from servers import clean_environment
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(os.environ.get("FDL_BUILD", ROOT / "build")).absolute() / "tests"
 PATIENCE_SECONDS = 300
@@ -29,7 +31,7 @@ class Store:
 
     def __init__(self, address, environment=None, **variables):
         self.address = address
-        self.environment = {**(environment if environment is not None else dict(os.environ)), **variables}
+        self.environment = {**(environment or clean_environment()), **variables}
         self.peak_kib = None
 
     def many(self, *commands):

@@ -16,7 +16,8 @@ Faults:
     409, 412, 500, 503, ...   answered by the proxy, with the error as S3 words it; the request goes nowhere
     Answer(...) answered by the proxy in just these words
 
-Host headers go through as they are, so that signatures stay good.
+Host headers go through as they are, so that signatures stay good.  Connections from clients are kept open, also
+where the server behind closes its own.
 """
 
 import socket
@@ -138,6 +139,7 @@ class FaultProxy:
         with self.lock:
             self.seen = []
             self.by_number = {}
+            self.before = {}  # number -> a function called with the request before anything is done with it
             self.rules = []
 
     def fault(self, number, fault):
@@ -212,6 +214,8 @@ class FaultProxy:
         body = reader.body(headers)
         seen = self.note(method, target, headers, body, number)
         fault = seen.fault
+        if seen.number in self.before:
+            self.before[seen.number](seen)
         if fault == "drop":
             return False
         if isinstance(fault, int):
@@ -231,7 +235,7 @@ class FaultProxy:
                 reader.file.read(1)  # until the client has had enough
             return False
         connection.sendall(answer + answer_body)
-        return b"connection: close" not in answer.lower()
+        return self.bodiless(method, seen) or b"content-length:" in answer.lower() or b"chunked" in answer.lower()
 
     def forward(self, method, request, seen):
         with socket.create_connection(self.upstream, PATIENCE_SECONDS) as upstream:
@@ -242,5 +246,9 @@ class FaultProxy:
                 seen.status = int(words[1])
                 if seen.status != 100:
                     break
-            bodiless = method == "HEAD" or seen.status in (204, 304)
-            return raw, b"" if bodiless else reader.body(headers, until_closed=True)
+            # Whether to keep the connection is between each two neighbours.
+            raw = b"".join(line for line in raw.splitlines(True) if not line.lower().startswith(b"connection:"))
+            return raw, b"" if self.bodiless(method, seen) else reader.body(headers, until_closed=True)
+
+    def bodiless(self, method, seen):
+        return method == "HEAD" or seen.status in (204, 304)

@@ -25,6 +25,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def clean_environment():
+    """This process's variables without those that lead HTTP clients elsewhere."""
+    led_by = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE")
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("AWS_") and not name.lower().endswith("_proxy") and name not in led_by
+    }
+
+
 class Server:
     """A program that listens; `url` is where."""
 
@@ -77,10 +87,9 @@ class S3Server(Server):
     checks = True  # looks at signatures and checksums
 
     def client_environment(self, url=None):
-        """The variables that lead a client here, or to a proxy in front; whatever else the machine has is out."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        """The variables that lead a client here, or to a proxy in front."""
         return {
-            **kept,
+            **clean_environment(),
             "AWS_ACCESS_KEY_ID": self.access_key,
             "AWS_SECRET_ACCESS_KEY": self.secret_key,
             "AWS_REGION": self.region,
@@ -135,18 +144,21 @@ class Versitygw(S3Server):
             os.setxattr(data, "user.fdl", b"")
         except OSError as error:
             raise AssertionError(f"'{data}' has no extended attributes ({error}): set TMPDIR to a place that has") from None
-        return [str(program), "--port", f"127.0.0.1:{self.port}", "--region", self.region, "posix", str(data)]
+        address = f"127.0.0.1:{self.port}"
+        return [str(program), "--quiet", "--keep-alive", "--port", address, "--region", self.region, "posix", str(data)]
 
     def environment(self):
         return {**os.environ, "ROOT_ACCESS_KEY": self.access_key, "ROOT_SECRET_KEY": self.secret_key}
 
 
 class Nginx(Server):
-    """Serves `root`; `location` is configuration for its one location."""
+    """Serves `root`; `location` is configuration for its one location, `tls` a certificate and its key."""
 
-    def __init__(self, folder, root, location=""):
+    def __init__(self, folder, root, location="", tls=None):
         super().__init__()
-        self.folder, self.root, self.location = Path(folder), Path(root), location
+        self.folder, self.root, self.location, self.tls = Path(folder), Path(root), location, tls
+        if tls:
+            self.url = self.url.replace("http:", "https:")
 
     def command(self):
         program = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -154,6 +166,7 @@ class Nginx(Server):
         temp = "".join(
             f"{name}_temp_path {self.folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
+        tls = f"ssl_certificate {self.tls[0]}; ssl_certificate_key {self.tls[1]};" if self.tls else ""
         (self.folder / "nginx.conf").write_text(
             f"""{"user root;" if os.geteuid() == 0 else ""}
             daemon off; pid {self.folder}/nginx.pid; error_log stderr warn; worker_processes 1;
@@ -161,7 +174,7 @@ class Nginx(Server):
             http {{
                 access_log off; {temp}
                 server {{
-                    listen 127.0.0.1:{self.port};
+                    listen 127.0.0.1:{self.port}{" ssl" if self.tls else ""}; {tls}
                     location / {{ root {self.root}; {self.location} }}
                 }}
             }}
