@@ -152,7 +152,7 @@ FDL_API fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl
 typedef struct fdl_show_result {
     fdl_version version;
     fdl_expiry expiry;
-    char *dataset; /* the bytes of dataset.json, or NULL once expired */
+    char *dataset; /* the bytes of dataset.json; NULL when it is not there: expired, or a mirror of the record alone */
 } fdl_show_result;
 
 FDL_API fdl_code fdl_show(fdl_repo *repo, const char *revision, fdl_show_result *out, fdl_error *error);
@@ -200,6 +200,7 @@ typedef struct fdl_verify_options {
 typedef struct fdl_verify_result {
     uint64_t versions; /* looked at */
     uint64_t expired;  /* of them */
+    uint64_t records;  /* of them, those of which a mirror holds the record alone */
     uint64_t files;    /* data files looked at, each once */
     uint64_t findings;
 } fdl_verify_result;

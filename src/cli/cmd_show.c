@@ -71,6 +71,8 @@ static void tell(const fdl_show_result *shown, const json_t *dataset) {
               version->catalog.format, version->catalog.file.sha256);
     cli_print("%-11s%lld to %lld\n", "snapshots", (long long)version->first_snapshot,
               (long long)version->last_snapshot);
+    if (!dataset && !shown->expiry.expired)
+        print_line("contents", "(not in this repository, which holds the record alone)");
     if (*text_of(dataset, "title"))
         print_line("title", text_of(dataset, "title"));
     json_array_foreach(json_object_get(dataset, "tables"), i, table) print_table(table);

@@ -28,6 +28,8 @@ static void tell(const fdl_verify_result *result) {
     cli_print("%s", cli_count(result->versions, "version", versions));
     if (result->expired > 0)
         cli_print(" (%llu expired)", (unsigned long long)result->expired);
+    if (result->records > 0)
+        cli_print(" (%llu as records alone)", (unsigned long long)result->records);
     cli_print(", %s, %s\n", cli_count(result->files, "data file", files),
               cli_count(result->findings, "finding", findings));
 }
@@ -50,8 +52,8 @@ static fdl_code run(cli *c) {
     if (code == FDL_OK)
         code = fdl_verify(repo, &verify, take, &p, &result, &c->error);
     if (code == FDL_OK && c->json)
-        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions, "expired",
-                                     (json_int_t)result.expired, "files", (json_int_t)result.files, "findings",
+        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions, "expired",
+                                     (json_int_t)result.expired, "records", (json_int_t)result.records, "files", (json_int_t)result.files, "findings",
                                      p.findings));
     else if (code == FDL_OK)
         tell(&result);

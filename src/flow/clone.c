@@ -30,6 +30,7 @@
 
 typedef struct step {
     fdl_version version;
+    bool named;  /* by a ref */
     bool wanted; /* with its catalog and data */
 } step;
 
@@ -142,7 +143,8 @@ static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
     int64_t child_seq = 0;
     for (step *known = NULL; code == FDL_OK && id[0]; memcpy(id, c->steps[c->step_count - 1].version.parent, sizeof id)) {
         if ((known = find_step(c, id))) {
-            known->wanted = known->wanted || child_seq == 0;
+            known->named = known->named || child_seq == 0;
+            known->wanted = known->wanted || known->named;
             break;
         }
         if (c->step_count == HISTORY_LIMIT)
@@ -159,7 +161,8 @@ static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
             fdl_version_clear(&next->version);
             break;
         }
-        next->wanted = c->options->all || child_seq == 0;
+        next->named = child_seq == 0;
+        next->wanted = c->options->all || next->named;
         child_seq = next->version.seq;
         code = fdl_map_put(&c->places, id, c->step_count++, error);
     }
@@ -315,10 +318,14 @@ static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
         code = remove_catalogs(c, version, error);
     if (code == FDL_OK && !expired && s->wanted)
         code = copy_content(c, version, error);
-    if (code == FDL_OK)
-        code = copy_version_file(c, version, version->dataset.path, !expired, error);
-    if (code == FDL_OK && version->files.path)
-        code = copy_version_file(c, version, version->files.path, !expired, error);
+    if (code == FDL_NOT_FOUND && !s->named) { /* the source is itself a mirror that holds only the record */
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "%s; only its record is copied", error->message);
+        code = FDL_OK;
+    }
+    if (code == FDL_OK && s->wanted)
+        code = copy_version_file(c, version, version->dataset.path, s->named, error);
+    if (code == FDL_OK && s->wanted && version->files.path)
+        code = copy_version_file(c, version, version->files.path, s->named, error);
     if (code == FDL_OK)
         code = copy_version_file(c, version, FDL_FILE_VERSION ".sig", false, error);
     if (code == FDL_OK)

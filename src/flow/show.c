@@ -22,8 +22,8 @@ static fdl_code read_dataset(fdl_repo *repo, fdl_show_result *result, fdl_error 
     fdl_code code = fdl_key_version(key, result->version.id, record->path, error);
     if (code == FDL_OK)
         code = fdl_store_read(fdl_repo_store(repo), key, FDL_LIMIT_DATASET_BYTES, &result->dataset, &length, NULL, error);
-    /* An expired version may have lost it. */
-    if (code == FDL_NOT_FOUND && result->expiry.expired)
+    /* An expired version may have lost it, and a mirror may hold only the record. */
+    if (code == FDL_NOT_FOUND)
         return FDL_OK;
     if (code == FDL_OK)
         code = fdl_sha256_bytes(result->dataset, length, sha256, error);
