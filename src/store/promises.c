@@ -229,6 +229,8 @@ static fdl_code race_once(trial *t, fdl_condition condition, bool *ended) {
         if (racers[i].code == FDL_OK) {
             winner = i;
             winners++;
+        } else if (racers[i].code == FDL_UNSUPPORTED) {
+            return broken(t, racers[i].error.message);
         } else if (racers[i].code != FDL_CONFLICT && racers[i].code != FDL_BUSY) {
             return fdl_fail(t->error, racers[i].code, racers[i].error.key, "%s", racers[i].error.message);
         }
