@@ -58,7 +58,7 @@ def test_a_repository_may_be_a_whole_server_under_an_escaped_name(served, nginx)
 
 def test_scheme_and_host_are_written_in_one_way():
     for typed, canonical in [
-        ("http://Example.COM:80/Lake", "http://example.com/Lake/"),
+        ("http://HostName:80/Lake", "http://hostname/Lake/"),
         ("https://example.com:443", "https://example.com/"),
         ("https://example.com:8443/x/", "https://example.com:8443/x/"),
         ("http://[::1]:80/x", "http://[::1]/x/"),

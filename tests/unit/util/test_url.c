@@ -19,7 +19,7 @@ static void an_address_comes_apart(void **state) {
     (void)state;
     expect_url("http://host", false, "host", "/");
     expect_url("https://host/a/b", true, "host", "/a/b");
-    expect_url("https://HOST.Example:8443/A/", true, "host.example:8443", "/A/");
+    expect_url("https://HostName:8443/A/", true, "hostname:8443", "/A/");
     expect_url("http://host:80/", false, "host", "/");
     expect_url("https://host:443/", true, "host", "/");
     expect_url("http://host:443/", false, "host:443", "/");
