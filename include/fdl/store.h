@@ -25,6 +25,7 @@ extern "C" {
 #endif
 
 #define FDL_ETAG_LIMIT_BYTES 128
+#define FDL_REMOVE_MANY_LIMIT 1000 /* S3 takes no more in one request */
 
 /* What a store knows of an object without its bytes. */
 typedef struct fdl_object {
@@ -135,6 +136,24 @@ typedef struct fdl_store_ops {
      */
     fdl_code (*sync)(fdl_store *store, const char *key, fdl_error *error);
 
+    /*
+     * Deletes up to FDL_REMOVE_MANY_LIMIT objects in one go, missing ones
+     * counting as deleted.  May fail in the middle: some are gone then.
+     * FDL_UNSUPPORTED: not this server; nothing was deleted.  NULL: `remove`
+     * does it, key by key.
+     */
+    fdl_code (*remove_many)(fdl_store *store, const char *const *keys, size_t count, fdl_error *error);
+
+    /*
+     * Deletes the object and every earlier state of it that the store keeps (a
+     * versioned bucket).  FDL_REFUSED: there are such states and they cannot be
+     * deleted.  NULL where nothing earlier is kept: `remove` does it.
+     */
+    fdl_code (*purge)(fdl_store *store, const char *key, fdl_error *error);
+
+    /* The time by the clock that `modified_ms` comes from.  NULL: this machine's. */
+    fdl_code (*clock)(fdl_store *store, int64_t *now_ms, fdl_error *error);
+
     void (*free)(fdl_store *store);
 } fdl_store_ops;
 
@@ -172,6 +191,18 @@ FDL_API fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_conditi
 FDL_API fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback,
                                 void *data, fdl_error *error);
 FDL_API fdl_code fdl_store_sync(fdl_store *store, const char *key, fdl_error *error);
+
+/*
+ * Deletes any number of objects, whatever they hold, several at once; missing
+ * ones are FDL_OK.  After a failure some are gone and some are not: run it again.
+ */
+FDL_API fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys, size_t count, fdl_error *error);
+
+/* Deletes an object so that no earlier state of it is left in the store either. */
+FDL_API fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error);
+
+/* The time by the clock of the store, in milliseconds since 1970, UTC. */
+FDL_API fdl_code fdl_store_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);
 
 /*
  * Reads a whole object of at most `limit_bytes` into memory, with a NUL behind

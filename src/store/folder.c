@@ -330,6 +330,7 @@ static fdl_code folder_list(fdl_store *store, const char *prefix, fdl_depth dept
 /* ---- the store ---------------------------------------------------------- */
 
 static void folder_free(fdl_store *store) {
+    pthread_mutex_destroy(&((fdl_folder_store *)store)->kept_lock);
     free(store->address);
     free(store);
 }
@@ -342,6 +343,7 @@ static const fdl_store_ops folder_ops = {
     .remove = fdl_folder_delete,
     .list = folder_list,
     .sync = fdl_folder_sync_key,
+    .remove_many = fdl_folder_remove_many,
     .free = folder_free,
 };
 
@@ -358,6 +360,7 @@ fdl_code fdl_store_open_folder(const fdl_context *context, const char *path, fdl
     code = fdl_str_format(&folder->store.address, error, "%s%s", root, strcmp(root, "/") == 0 ? "" : "/");
     if (code != FDL_OK)
         goto done;
+    pthread_mutex_init(&folder->kept_lock, NULL);
     *out = &folder->store;
     folder = NULL;
 done:

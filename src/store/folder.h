@@ -51,6 +51,7 @@ fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_bu
 fdl_code fdl_folder_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                         fdl_object *object, fdl_error *error);
 fdl_code fdl_folder_delete(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);
+fdl_code fdl_folder_remove_many(fdl_store *store, const char *const *keys, size_t count, fdl_error *error);
 fdl_code fdl_folder_sync_key(fdl_store *store, const char *key, fdl_error *error);
 
 #endif

@@ -97,6 +97,9 @@ static const fdl_store_ops s3_ops = {
     .put = fdl_s3_put,
     .remove = fdl_s3_remove,
     .list = fdl_s3_list,
+    .remove_many = fdl_s3_remove_many,
+    .purge = fdl_s3_purge,
+    .clock = fdl_s3_clock,
     .free = s3_free,
 };
 

@@ -6,7 +6,9 @@
  *   s3_request.c    one signed request; the region; what an answer means
  *   s3_put.c        writing in one request, and settling what became of it
  *   s3_multipart.c  writing in parts
- *   s3_remove.c     deleting
+ *   s3_remove.c     deleting one
+ *   s3_remove_many.c  deleting a thousand
+ *   s3_purge.c      deleting for good; the clock
  */
 #ifndef FDL_STORE_S3_INTERNAL_H
 #define FDL_STORE_S3_INTERNAL_H
@@ -21,6 +23,12 @@
 
 #define FDL_S3_REGION_BYTES 64
 
+typedef enum fdl_s3_versioning {
+    FDL_S3_VERSIONING_UNKNOWN, /* not asked yet */
+    FDL_S3_PLAIN,
+    FDL_S3_VERSIONED /* now, or once: old states of objects may be there */
+} fdl_s3_versioning;
+
 typedef struct fdl_s3 {
     fdl_store base;
     fdl_remote remote;
@@ -31,7 +39,8 @@ typedef struct fdl_s3 {
     char *prefix;     /* "" or ends with '/' */
     fdl_url endpoint; /* authority NULL: AWS itself, host made from bucket and region */
     bool path_style;
-    pthread_mutex_t lock; /* guards region */
+    pthread_mutex_t lock; /* guards what follows */
+    fdl_s3_versioning versioning;
     char region[FDL_S3_REGION_BYTES];
 } fdl_s3;
 
@@ -92,6 +101,9 @@ fdl_code fdl_s3_uncertain(const char *key, fdl_error *error);
 /* The hex sha256 of a part of a body. */
 fdl_code fdl_s3_digest(const fdl_http_body *body, char out[65], fdl_error *error);
 
+/* x-amz-checksum-sha256, from the hex digest. */
+fdl_code fdl_s3_add_checksum(fdl_http_headers *headers, const char *sha256, fdl_error *error);
+
 /* The operations that are long. */
 fdl_code fdl_s3_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback, void *data,
                      fdl_error *error);
@@ -100,5 +112,8 @@ fdl_code fdl_s3_put(fdl_store *store, const char *key, const fdl_source *source,
 fdl_code fdl_s3_put_parts(fdl_s3 *s3, const char *key, const fdl_s3_body *body, fdl_condition condition,
                           fdl_object *object, fdl_error *error);
 fdl_code fdl_s3_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);
+fdl_code fdl_s3_remove_many(fdl_store *store, const char *const *keys, size_t count, fdl_error *error);
+fdl_code fdl_s3_purge(fdl_store *store, const char *key, fdl_error *error);
+fdl_code fdl_s3_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);
 
 #endif

@@ -90,7 +90,7 @@ fdl_code fdl_s3_digest(const fdl_http_body *body, char out[65], fdl_error *error
 }
 
 /* S3 wants the digest in base64, where it stores it with the object. */
-static fdl_code add_checksum(fdl_http_headers *headers, const char *sha256, fdl_error *error) {
+fdl_code fdl_s3_add_checksum(fdl_http_headers *headers, const char *sha256, fdl_error *error) {
     unsigned char bytes[32];
     unsigned char base64[64];
     long length = 0;
@@ -239,7 +239,7 @@ static fdl_code put_whole(fdl_s3 *s3, const char *key, fdl_s3_body *body, fdl_co
     if (!body->sha256[0])
         code = fdl_s3_digest(&body->http, body->sha256, error);
     if (code == FDL_OK)
-        code = add_checksum(&headers, body->sha256, error);
+        code = fdl_s3_add_checksum(&headers, body->sha256, error);
     if (code == FDL_OK)
         code = fdl_s3_add_condition(&headers, condition, error);
     if (code == FDL_OK && condition.kind == FDL_ALWAYS)

@@ -15,6 +15,7 @@
 #include "util/buf.h"
 #include "util/file.h"
 #include "util/ident.h"
+#include "util/parallel.h"
 #include "util/text.h"
 
 /* ---- addresses ---------------------------------------------------------- */
@@ -185,6 +186,66 @@ fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, f
 fdl_code fdl_store_sync(fdl_store *store, const char *key, fdl_error *error) {
     fdl_code code = fdl_key_check(key, error);
     return code == FDL_OK && store->ops->sync ? store->ops->sync(store, key, error) : code;
+}
+
+/* ---- many at once --------------------------------------------------------- */
+
+typedef struct removal {
+    fdl_store *store;
+    const char *const *keys;
+    size_t count;
+} removal;
+
+static fdl_code remove_one(void *data, size_t index, fdl_error *error) {
+    const removal *r = data;
+    return r->store->ops->remove(r->store, r->keys[index], (fdl_condition){.kind = FDL_ALWAYS}, error);
+}
+
+static fdl_code remove_batch(void *data, size_t index, fdl_error *error) {
+    const removal *r = data;
+    size_t start = index * FDL_REMOVE_MANY_LIMIT;
+    size_t rest = r->count - start;
+    size_t count = rest < FDL_REMOVE_MANY_LIMIT ? rest : FDL_REMOVE_MANY_LIMIT;
+    return r->store->ops->remove_many(r->store, r->keys + start, count, error);
+}
+
+/* A store on this machine gains nothing from threads, and one in memory takes none. */
+static int jobs_for(const fdl_store *store) {
+    if (store->local)
+        return 1;
+    return store->context ? store->context->jobs : 0;
+}
+
+fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys, size_t count, fdl_error *error) {
+    removal r = {.store = store, .keys = keys, .count = count};
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; i < count && code == FDL_OK; i++)
+        code = check_write(store, keys[i], error);
+    if (code != FDL_OK || count == 0)
+        return code;
+    if (store->ops->remove_many) {
+        size_t batches = (count + FDL_REMOVE_MANY_LIMIT - 1) / FDL_REMOVE_MANY_LIMIT;
+        code = fdl_parallel(batches, jobs_for(store), remove_batch, &r, error);
+        if (code != FDL_UNSUPPORTED)
+            return code;
+    }
+    return fdl_parallel(count, jobs_for(store), remove_one, &r, error);
+}
+
+fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error) {
+    fdl_code code = check_write(store, key, error);
+    if (code != FDL_OK)
+        return code;
+    if (store->ops->purge)
+        return store->ops->purge(store, key, error);
+    return store->ops->remove(store, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
+}
+
+fdl_code fdl_store_clock(fdl_store *store, int64_t *now_ms, fdl_error *error) {
+    if (store->ops->clock)
+        return store->ops->clock(store, now_ms, error);
+    *now_ms = fdl_now_ms();
+    return FDL_OK;
 }
 
 fdl_code fdl_range_cut(const fdl_range *range, const char *key, uint64_t size_bytes, uint64_t *offset_bytes,

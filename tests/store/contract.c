@@ -726,5 +726,5 @@ int contract_run(const contract_place *place) {
     };
     print_message("the contract of a store: %s\n", place->name);
     int failed = _cmocka_run_group_tests(place->name, tests, sizeof tests / sizeof *tests, NULL, NULL);
-    return failed + (place->open_again ? contract_run_races() : 0);
+    return failed + contract_run_removes() + contract_run_races();
 }

@@ -15,5 +15,6 @@ int contract_open(void **state);
 int contract_close(void **state);
 
 int contract_run_races(void);
+int contract_run_removes(void);
 
 #endif
