@@ -21,16 +21,23 @@ enum {
 
 /* ---- does the bucket keep versions? ------------------------------------------- */
 
+/* Servers do not agree on what the root is called.  "Suspended" keeps the versions it had. */
+static fdl_code on_status(void *data, const fdl_xml_event *event, fdl_error *error) {
+    (void)error;
+    if (!event->open && event->depth == 2 && strcmp(event->name, "Status") == 0 && *event->text)
+        *(fdl_s3_versioning *)data = FDL_S3_VERSIONED;
+    return FDL_OK;
+}
+
 static fdl_code ask_versioning(fdl_s3 *s3, fdl_s3_versioning *out, fdl_error *error) {
     static const fdl_sigv4_param params[] = {{"versioning", ""}};
-    char status[32];
     fdl_http_response response = {0};
     fdl_remote_request request = {.http = {.method = "GET"}, .params = params, .param_count = 1};
     fdl_code code = fdl_remote_call(&s3->remote, &request, &response, error);
     if (code == FDL_OK && fdl_remote_success(&response)) {
-        bool told = fdl_s3_field(response.text.data, response.text.length, "VersioningConfiguration", "Status", status,
-                                 sizeof status);
-        *out = told && *status ? FDL_S3_VERSIONED : FDL_S3_PLAIN; /* "Suspended" keeps what it had */
+        *out = FDL_S3_PLAIN;
+        code = fdl_xml_walk(response.text.data ? response.text.data : "", response.text.length, response.host,
+                            on_status, out, error);
     } else if (code == FDL_OK && (response.status == 501 || response.status == 405 ||
                                   fdl_s3_error_is(&response, "NotImplemented") ||
                                   fdl_s3_error_is(&response, "VersioningNotConfigured"))) {

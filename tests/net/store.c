@@ -6,10 +6,10 @@
  *
  *     read KEY | get KEY [OFFSET LENGTH] | head KEY
  *     put KEY TEXT [absent | match ETAG] | putfile KEY PATH [absent | match ETAG]
- *     remove KEY [match ETAG]
+ *     remove KEY [match ETAG] | removemany KEY... | purge KEY
  *     list PREFIX one|all
  *     presign METHOD KEY SECONDS [HEADER VALUE]...
- *     describe | promises
+ *     describe | promises | clock
  *
  * All commands use one store, so connections are kept between them.  Each prints
  * one line of JSON: "code" and, when it is not "ok", "message" and "key"; else
@@ -138,6 +138,25 @@ static fdl_code do_remove(json_t *answer, char **arguments, int count) {
     return fdl_store_remove(store, argument(arguments, count, 1), condition_at(arguments, count, 2), &error);
 }
 
+static fdl_code do_remove_many(json_t *answer, char **arguments, int count) {
+    (void)answer;
+    return fdl_store_remove_many(store, (const char *const *)(arguments + 1), (size_t)count - 1, &error);
+}
+
+static fdl_code do_purge(json_t *answer, char **arguments, int count) {
+    (void)answer;
+    return fdl_store_purge(store, argument(arguments, count, 1), &error);
+}
+
+static fdl_code do_clock(json_t *answer, char **arguments, int count) {
+    (void)arguments;
+    (void)count;
+    int64_t now_ms = 0;
+    fdl_code code = fdl_store_clock(store, &now_ms, &error);
+    json_object_set_new(answer, "now_ms", json_integer(now_ms));
+    return code;
+}
+
 static fdl_code add_entry(void *data, const fdl_entry *entry, fdl_error *problem) {
     (void)problem;
     json_t *item = json_object();
@@ -205,9 +224,10 @@ static fdl_code run(json_t *answer, char **arguments, int count) {
         const char *name;
         fdl_code (*run)(json_t *answer, char **arguments, int count);
     } commands[] = {
-        {"read", do_read},         {"get", do_get},           {"head", do_head}, {"put", do_put},
-        {"putfile", do_put},       {"remove", do_remove},     {"list", do_list}, {"presign", do_presign},
-        {"describe", do_describe}, {"promises", do_promises},
+        {"read", do_read},         {"get", do_get},           {"head", do_head},           {"put", do_put},
+        {"putfile", do_put},       {"remove", do_remove},     {"list", do_list},           {"presign", do_presign},
+        {"describe", do_describe}, {"promises", do_promises}, {"removemany", do_remove_many}, {"purge", do_purge},
+        {"clock", do_clock},
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(arguments[0], commands[i].name) == 0)
