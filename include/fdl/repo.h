@@ -116,6 +116,20 @@ FDL_API void fdl_expiry_clear(fdl_expiry *expiry);
 /* A version without the marker is FDL_OK with expired == false. */
 FDL_API fdl_code fdl_expiry_read(fdl_repo *repo, const char *id, fdl_expiry *out, fdl_error *error);
 
+#define FDL_REASON_RETENTION "retention"
+#define FDL_REASON_WITHDRAWN "withdrawn"
+
+/*
+ * Marks a version as gone since `at_ms`; `text` may be NULL.  A marker that is
+ * there stays as it is, but for a withdrawal, which replaces a retention.
+ * `*written` (may be NULL) says whether this call did it.
+ */
+FDL_API fdl_code fdl_expiry_write(fdl_repo *repo, const char *id, const char *reason, int64_t at_ms, const char *text,
+                                  bool *written, fdl_error *error);
+
+/* Takes a marker of retention back.  None there: FDL_OK.  FDL_REFUSED: the version was withdrawn. */
+FDL_API fdl_code fdl_expiry_take_back(fdl_repo *repo, const char *id, fdl_error *error);
+
 /* ---- refs and revisions ----------------------------------------------- */
 
 /* FDL_USAGE, naming the rule, unless `name` may name a branch or tag ("main", not "refs/heads/main"). */

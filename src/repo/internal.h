@@ -50,6 +50,10 @@ fdl_code fdl_format_check(const char *format, const char *name, fdl_error *error
  */
 fdl_code fdl_version_check(const fdl_version *version, const char *name, fdl_error *error);
 
+/* fdl_expiry_read with the marker's ETag; "" when there is none. */
+fdl_code fdl_expiry_read_state(fdl_repo *repo, const char *id, fdl_expiry *out, char etag[FDL_ETAG_LIMIT_BYTES],
+                               fdl_error *error);
+
 /* "refs/heads/main", "refs/tags/v1": as a question, and as FDL_USAGE with the rule that is broken. */
 bool fdl_ref_full_name_valid(const char *full_name);
 fdl_code fdl_ref_full_name_check(const char *full_name, fdl_error *error);

@@ -263,15 +263,17 @@ static fdl_code parse_expiry(const char *bytes, size_t length, const char *key, 
     return code;
 }
 
-fdl_code fdl_expiry_read(fdl_repo *repo, const char *id, fdl_expiry *out, fdl_error *error) {
+fdl_code fdl_expiry_read_state(fdl_repo *repo, const char *id, fdl_expiry *out, char etag[FDL_ETAG_LIMIT_BYTES],
+                               fdl_error *error) {
     char key[FDL_KEY_BYTES];
     char *bytes = NULL;
     size_t length = 0;
+    fdl_object object = {0};
     fdl_expiry expiry = {0};
     fdl_code code = fdl_key_version(key, id, FDL_FILE_EXPIRED, error);
     if (code != FDL_OK)
         return code;
-    code = fdl_store_read(repo->store, key, FDL_LIMIT_EXPIRED_BYTES, &bytes, &length, NULL, error);
+    code = fdl_store_read(repo->store, key, FDL_LIMIT_EXPIRED_BYTES, &bytes, &length, &object, error);
     if (code == FDL_OK) {
         expiry.expired = true;
         code = parse_expiry(bytes, length, key, &expiry, error);
@@ -279,9 +281,16 @@ fdl_code fdl_expiry_read(fdl_repo *repo, const char *id, fdl_expiry *out, fdl_er
         code = FDL_OK;
     }
     free(bytes);
-    if (code == FDL_OK)
+    if (code == FDL_OK) {
         *out = expiry;
-    else
+        fdl_str_fit(etag, FDL_ETAG_LIMIT_BYTES, object.etag);
+    } else {
         fdl_expiry_clear(&expiry);
+    }
     return code;
+}
+
+fdl_code fdl_expiry_read(fdl_repo *repo, const char *id, fdl_expiry *out, fdl_error *error) {
+    char etag[FDL_ETAG_LIMIT_BYTES];
+    return fdl_expiry_read_state(repo, id, out, etag, error);
 }
