@@ -81,9 +81,10 @@ bool fdl_s3_error_is(const fdl_http_response *response, const char *code);
 bool fdl_s3_doubtful(fdl_code code, const fdl_http_response *response);
 
 typedef enum fdl_s3_verdict {
-    FDL_S3_DONE,     /* the object is what we wrote */
-    FDL_S3_NOT_DONE, /* the object is what it was */
-    FDL_S3_UNKNOWN   /* neither; or it cannot be read */
+    FDL_S3_DONE,       /* the object is what we wrote */
+    FDL_S3_NOT_DONE,   /* the object is what it was */
+    FDL_S3_UNREADABLE, /* it must not be read: the key may be missing, where listing is not allowed */
+    FDL_S3_UNKNOWN     /* neither */
 } fdl_s3_verdict;
 
 /*

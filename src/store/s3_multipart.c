@@ -205,7 +205,7 @@ static fdl_code complete_once(upload *u, const fdl_remote_request *request, bool
         fdl_s3_verdict verdict =
             fdl_s3_settle(u->s3, u->key, u->condition, now.size_bytes,
                           known || !u->body->sha256[0] ? NULL : u->body->sha256, known ? expected : NULL, &now);
-        *again = verdict == FDL_S3_NOT_DONE && !lost_id;
+        *again = (verdict == FDL_S3_NOT_DONE || verdict == FDL_S3_UNREADABLE) && !lost_id && !refused;
         code = verdict == FDL_S3_DONE ? FDL_OK : fdl_s3_uncertain(u->key, error);
         if (code == FDL_OK && object)
             *object = now;

@@ -10,7 +10,8 @@
  *                                             --> still "a"          send again
  *                                             --> something else     FDL_UNCERTAIN
  *
- * Sending again is safe: the condition lets at most one of the copies through.
+ * Sending again is safe, also where reading is not allowed: the condition lets at
+ * most one of the copies through.
  * "Something else" may be built on ours, so only the caller can tell, who knows
  * what the bytes mean.
  */
@@ -130,6 +131,8 @@ fdl_s3_verdict fdl_s3_settle(fdl_s3 *s3, const char *key, fdl_condition conditio
     fdl_code code = fdl_remote_head(&s3->remote, key, object, &ignored);
     if (code == FDL_NOT_FOUND)
         return condition.kind == FDL_IF_MATCH ? FDL_S3_UNKNOWN : FDL_S3_NOT_DONE;
+    if (code == FDL_DENIED)
+        return FDL_S3_UNREADABLE;
     if (code != FDL_OK)
         return FDL_S3_UNKNOWN;
     if (object->size_bytes == length_bytes) {
@@ -196,10 +199,10 @@ static fdl_code put_if_once(fdl_s3 *s3, const fdl_remote_request *request, fdl_c
     } else if (fdl_s3_doubtful(code, &response) || (refused && *doubt)) {
         *doubt = true;
         fdl_s3_verdict verdict = fdl_s3_settle(s3, request->key, condition, length_bytes, request->payload, NULL, &now);
-        *again = verdict == FDL_S3_NOT_DONE;
+        *again = verdict == FDL_S3_NOT_DONE || (verdict == FDL_S3_UNREADABLE && !refused);
         if (verdict == FDL_S3_DONE)
             code = FDL_OK;
-        else if (verdict == FDL_S3_NOT_DONE && code == FDL_OK)
+        else if (verdict == FDL_S3_NOT_DONE && code == FDL_OK && !refused)
             code = s3->remote.explain(&s3->remote, request, &response, error); /* answered: nothing is under way */
         else
             code = fdl_s3_uncertain(request->key, error);

@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -428,6 +429,27 @@ static fdl_code tell(exchange *x, const fdl_http *http, CURLcode result) {
 
 /* ---- sending -------------------------------------------------------------- */
 
+/*
+ * Writing to a connection that the other side has closed may raise SIGPIPE, and
+ * whether it does depends on the TLS library.  The host program's handling of
+ * the signal is not ours to change, so this thread looks away meanwhile.
+ */
+static CURLcode perform(CURL *curl) {
+    static const struct timespec at_once = {0, 0};
+    sigset_t pipe;
+    sigset_t before;
+    sigset_t pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    CURLcode result = curl_easy_perform(curl);
+    if (!sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
 /* "http://host:port/..." -> "host:port" */
 static void name_host(fdl_http_response *response, const char *url) {
     const char *start = strstr(url, "://");
@@ -456,7 +478,7 @@ static fdl_code send_to(fdl_http *http, const char *url, bool trusted, const fdl
     if (code != FDL_OK)
         goto done;
 
-    CURLcode result = curl_easy_perform(x.curl);
+    CURLcode result = perform(x.curl);
     response->outcome = outcome_of(&x, result);
     if (response->outcome != FDL_HTTP_ANSWERED) {
         code = x.code != FDL_OK ? x.code : tell(&x, http, result);

@@ -93,9 +93,17 @@ def test_a_creation_that_never_goes_through_ends(direct, store, proxy, fault, co
     assert direct("head", "main")["code"] == "not_found"
 
 
-def test_doubt_without_the_right_to_read_stays(store, proxy):
-    proxy.fault_next("PUT", "/main", "lose")
+def test_without_the_right_to_read_a_creation_that_was_not_done_is_done_again(direct, store, proxy):
+    # Amazon answers 403 for a missing key to those who may not list.
+    proxy.fault_next("PUT", "/main", "drop")
     proxy.fault_next("HEAD", "/main", 403)
+    store.ok("put", "main", "ours", "absent")
+    assert direct.ok("read", "main")["text"] == "ours"
+
+
+def test_without_the_right_to_read_doubt_about_what_was_done_stays(store, proxy):
+    proxy.fault_next("PUT", "/main", "lose")
+    proxy.fault_next("HEAD", "/main", 403, times=2)
     assert store("put", "main", "ours", "absent")["code"] == "uncertain"
 
 
