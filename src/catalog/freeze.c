@@ -113,11 +113,13 @@ static fdl_code open_working(fdl_freeze *freeze, fdl_error *error) {
     return code;
 }
 
-static void note_percent(const fdl_freeze *freeze) {
-    if (freeze->percent_count > 0)
+static void note_odd_files(const fdl_freeze *freeze) {
+    if (freeze->odd.count > 0)
         fdl_note(freeze->context, FDL_NOTE_WARNING,
-                 "%zu file%s a '%%' in the path, which web servers and DuckDB may not agree on", freeze->percent_count,
-                 freeze->percent_count == 1 ? " has" : "s have");
+                 "%zu file%s '%%', '?', '#' or '*' in the path, and may not be found over HTTP: %s%s",
+                 freeze->odd.count, freeze->odd.count == 1 ? " has" : "s have",
+                 freeze->odd.examples.length > 0 ? freeze->odd.examples.data : "",
+                 freeze->odd.count > 1 ? ", ..." : "");
 }
 
 static fdl_code write_file(fdl_freeze *freeze, const char *file, fdl_error *error) {
@@ -186,7 +188,7 @@ fdl_code fdl_catalog_freeze(const fdl_context *context, const char *path, const 
     if (code == FDL_OK)
         code = fdl_file_rename(temporary, frozen, error);
     if (code == FDL_OK) {
-        note_percent(&freeze);
+        note_odd_files(&freeze);
         result.snapshot_id = freeze.last_snapshot;
         *out = result;
     } else if (temporary != NULL) {

@@ -51,7 +51,7 @@ typedef struct fdl_freeze {
     size_t root_count;
     fdl_freeze_misfits outside;   /* not under the data folder */
     fdl_freeze_misfits misplaced; /* under it, but not in their table's folder */
-    size_t percent_count;         /* files with a '%' in their path */
+    fdl_freeze_misfits odd;       /* with a '%' or the like in the path: published, not without a word */
     fdl_buf scratch;              /* for paths on their way */
 
     int64_t row_counts[FDL_LAKE_TABLE_COUNT]; /* written */

@@ -84,6 +84,7 @@ fdl_code fdl_freeze_roots_read(fdl_freeze *freeze, fdl_error *error) {
     fdl_buf_init(&freeze->scratch, PATH_LIMIT_BYTES);
     fdl_buf_init(&freeze->outside.examples, EXAMPLES_LIMIT_BYTES);
     fdl_buf_init(&freeze->misplaced.examples, EXAMPLES_LIMIT_BYTES);
+    fdl_buf_init(&freeze->odd.examples, EXAMPLES_LIMIT_BYTES);
     fdl_code code = fdl_alloc(&freeze->roots, count, sizeof *freeze->roots, error);
     for (size_t i = 0; i < count && code == FDL_OK; i++) {
         if (freeze->options->roots[i] == NULL || freeze->options->roots[i][0] == '\0')
@@ -103,6 +104,7 @@ void fdl_freeze_files_clear(fdl_freeze *freeze) {
     fdl_buf_clear(&freeze->scratch);
     fdl_buf_clear(&freeze->outside.examples);
     fdl_buf_clear(&freeze->misplaced.examples);
+    fdl_buf_clear(&freeze->odd.examples);
 }
 
 /* ---- one absolute path --------------------------------------------------------- */
@@ -183,6 +185,16 @@ static void note_misfit(fdl_freeze_misfits *misfits, const char *path) {
     misfits->count++;
 }
 
+/* Names that a URL changes the meaning of, or a pattern: a reader over HTTP may not find the file. */
+static void note_odd(fdl_freeze *freeze, const char *folder, const char *path) {
+    fdl_error ignored;
+    if (strpbrk(path, "%?#*") == NULL && strpbrk(folder, "%?#*") == NULL)
+        return;
+    if (freeze->odd.count == 0)
+        fdl_buf_add_format(&freeze->odd.examples, &ignored, "'%s%s'", folder, path);
+    freeze->odd.count++;
+}
+
 static fdl_code judge(const fdl_freeze *freeze, const fdl_freeze_misfits *misfits, const char *where,
                       fdl_error *error) {
     const char *examples = misfits->examples.length == 0 ? "" : misfits->examples.data;
@@ -195,7 +207,7 @@ fdl_code fdl_freeze_files_judge(fdl_freeze *freeze, fdl_error *error) {
     if (freeze->outside.count > 0)
         return judge(freeze, &freeze->outside, "outside the data folder", error);
     if (freeze->misplaced.count > 0)
-        return judge(freeze, &freeze->misplaced, "in the data folder, but not in the folder of their table", error);
+        return judge(freeze, &freeze->misplaced, "in the data folder, but not in its table's folder", error);
     return FDL_OK;
 }
 
@@ -223,6 +235,6 @@ fdl_code fdl_freeze_file(fdl_freeze *freeze, int64_t table_id, bool relative, co
         note_misfit(&freeze->outside, path);
         return FDL_OK;
     }
-    freeze->percent_count += memchr(*text, '%', *text_length) != NULL || strchr(folder, '%') != NULL;
+    note_odd(freeze, folder, *text);
     return FDL_OK;
 }

@@ -36,9 +36,9 @@ static fdl_code wrong_value(const row_copy *copy, int column, const char *wanted
 
 /* ---- cells --------------------------------------------------------------------- */
 
-static fdl_code copy_text(row_copy *copy, int column, fdl_error *error) {
-    const char *text = (const char *)sqlite3_column_text(copy->statement, column);
-    size_t length = (size_t)sqlite3_column_bytes(copy->statement, column);
+static fdl_code copy_text(row_copy *copy, int column, sqlite3_value *value, fdl_error *error) {
+    const char *text = (const char *)sqlite3_value_text(value);
+    size_t length = (size_t)sqlite3_value_bytes(value);
     fdl_duck_hugeint uuid;
     int64_t time = 0;
     if (text == NULL)
@@ -67,25 +67,24 @@ static fdl_code copy_text(row_copy *copy, int column, fdl_error *error) {
 
 static fdl_code copy_cell(row_copy *copy, int column, fdl_error *error) {
     const fdl_lake_column *about = &copy->rule.table->columns[column];
-    int type = sqlite3_column_type(copy->statement, column);
+    sqlite3_value *value = sqlite3_column_value(copy->statement, column);
+    int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER && about->type == FDL_LAKE_BIGINT) {
-        fdl_lake_writer_number(&copy->writer, column, sqlite3_column_int64(copy->statement, column));
+        fdl_lake_writer_number(&copy->writer, column, sqlite3_value_int64(value));
         return FDL_OK;
     }
+    if (type == SQLITE_TEXT)
+        return copy_text(copy, column, value, error);
     if (type == SQLITE_NULL) {
         if (about->primary_key || about->not_null)
             return wrong_value(copy, column, "there (NULL)", error);
         fdl_lake_writer_null(&copy->writer, column);
         return FDL_OK;
     }
-    if (type == SQLITE_TEXT)
-        return copy_text(copy, column, error);
-    if (type == SQLITE_INTEGER && about->type == FDL_LAKE_BOOLEAN) {
-        int64_t value = sqlite3_column_int64(copy->statement, column);
-        if (value == 0 || value == 1) {
-            fdl_lake_writer_boolean(&copy->writer, column, value == 1);
-            return FDL_OK;
-        }
+    int64_t number = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : -1;
+    if (about->type == FDL_LAKE_BOOLEAN && (number == 0 || number == 1)) {
+        fdl_lake_writer_boolean(&copy->writer, column, number == 1);
+        return FDL_OK;
     }
     return wrong_value(copy, column, fdl_lake_type_name(about->type, FDL_LAKE_DUCKDB), error);
 }

@@ -14,9 +14,8 @@
 
 #define SECOND INT64_C(1000000)
 #define DAY_SECONDS INT64_C(86400)
-/* Beyond these microseconds in 64 bits run out. */
-#define YEAR_MIN (-290000)
-#define YEAR_MAX 294246
+/* Beyond this, with a day to spare for the offset, microseconds in 64 bits run out: in the year 294247. */
+#define DAYS_MAX INT64_C(106751989)
 
 /* ---- the calendar --------------------------------------------------------- */
 
@@ -97,10 +96,10 @@ static bool take_date(text_at *text, int64_t *days) {
         year = -year;
     if (take_word(text, " (BC)"))
         year = 1 - year;
-    if (year < YEAR_MIN || year > YEAR_MAX || month < 1 || month > 12 || day < 1 || day > days_in(year, (int)month))
+    if (month < 1 || month > 12 || day < 1 || day > days_in(year, (int)month))
         return false;
     *days = days_of(year, month, day);
-    return true;
+    return *days >= -DAYS_MAX && *days <= DAYS_MAX;
 }
 
 /* "01:22[:42[.70317]]" in microseconds. */

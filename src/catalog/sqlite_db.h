@@ -22,9 +22,9 @@ fdl_code fdl_sqlite_fail(fdl_error *error, sqlite3 *db, const char *path);
  * DuckLake catalog in SQLite.
  */
 typedef enum fdl_sqlite_mode {
-    FDL_SQLITE_READ,  /* nothing is written, and a WAL with content is left as it is */
+    FDL_SQLITE_READ, /* nothing is written, and a WAL with content is left as it is */
     FDL_SQLITE_WRITE,
-    FDL_SQLITE_ALONE  /* to write; FDL_BUSY while another connection has read it in WAL mode, or is at work */
+    FDL_SQLITE_ALONE /* to write; FDL_BUSY while another connection has read it in WAL mode, or is at work */
 } fdl_sqlite_mode;
 fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, fdl_error *error);
 
