@@ -20,11 +20,14 @@ static fdl_store *inner_of(fdl_store *store) {
 
 /* The fault if this call is one to be hit, else NULL. */
 static const fdl_fault *hit(fdl_store *store, fdl_op op, const char *key) {
-    fdl_fault *fault = ((fdl_wrapper *)store)->data;
+    fdl_wrapper *wrapper = (fdl_wrapper *)store;
+    fdl_fault *fault = wrapper->data;
     if (!(fault->ops & (1u << op)) || (fault->prefix && !fdl_str_starts(key, fault->prefix)))
         return NULL;
+    pthread_mutex_lock(&wrapper->lock);
     fault->seen++;
     bool now = fault->at > 0 && fault->seen >= fault->at && fault->seen - fault->at <= fault->more;
+    pthread_mutex_unlock(&wrapper->lock);
     return now ? fault : NULL;
 }
 
@@ -100,6 +103,14 @@ static fdl_code fault_sync(fdl_store *store, const char *key, fdl_error *error) 
     return after(fault, FDL_OP_SYNC, key, fdl_store_sync(inner_of(store), key, error), error);
 }
 
+static fdl_code fault_purge(fdl_store *store, const char *key, fdl_error *error) {
+    const fdl_fault *fault = hit(store, FDL_OP_PURGE, key);
+    fdl_code code = before(fault, FDL_OP_PURGE, key, error);
+    if (code != FDL_OK)
+        return code;
+    return after(fault, FDL_OP_PURGE, key, fdl_store_purge(inner_of(store), key, error), error);
+}
+
 static const fdl_store_ops fault_ops = {
     .kind = "fault",
     .get = fault_get,
@@ -108,6 +119,8 @@ static const fdl_store_ops fault_ops = {
     .remove = fault_remove,
     .list = fault_list,
     .sync = fault_sync,
+    .purge = fault_purge,
+    .clock = fdl_wrapper_clock,
     .free = fdl_wrapper_free,
 };
 

@@ -9,6 +9,8 @@
 #ifndef FDL_STORE_FOLDER_H
 #define FDL_STORE_FOLDER_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "fdl/store.h"
@@ -27,9 +29,10 @@ typedef struct fdl_folder_id {
 #define FDL_FOLDERS_KEPT 8
 
 typedef struct fdl_folder_store {
-    fdl_store store; /* its address is the root's path with a final '/' */
-    bool swept;      /* old temporary files were looked for */
+    fdl_store store;   /* its address is the root's path with a final '/' */
+    atomic_bool swept; /* old temporary files were looked for */
     /* Folders known to outlive a crash, with all above them; the oldest is replaced. */
+    pthread_mutex_t kept_lock;
     fdl_folder_id kept[FDL_FOLDERS_KEPT];
     unsigned kept_next;
 } fdl_folder_store;
@@ -46,6 +49,12 @@ fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, fdl_e
  * leaves it empty.
  */
 fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error);
+
+/*
+ * Takes the lock under which objects are replaced and deleted, each kind of them;
+ * fdl_lock_release ends it.  Waits a bounded time, then FDL_BUSY.
+ */
+fdl_code fdl_folder_lock(fdl_store *store, int *lock, fdl_error *error);
 
 /* The writing half. */
 fdl_code fdl_folder_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,

@@ -1,9 +1,6 @@
 /*
- * folder_remove_many.c - deleting many objects of a folder, each folder synced
- * once instead of once an object.
- *
- * Without the lock of conditional writes: whoever replaces one of these objects
- * under a condition at this moment does so just before or just after.
+ * folder_remove_many.c - deleting many objects of a folder, under one lock, and
+ * each folder synced once instead of once an object.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +13,8 @@
 static fdl_code remove_key(const fdl_store *store, const char *key, fdl_error *error) {
     char *path = NULL;
     fdl_code code = fdl_folder_path(store, key, &path, error);
-    if (code == FDL_OK && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR && errno != EISDIR)
+    if (code == FDL_OK && unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR && errno != EISDIR &&
+        errno != ENAMETOOLONG)
         code = fdl_file_error(error, "delete", path, errno);
     free(path);
     return code;
@@ -54,8 +52,14 @@ static fdl_code sync_folders(const fdl_store *store, const char *const *keys, si
 }
 
 fdl_code fdl_folder_remove_many(fdl_store *store, const char *const *keys, size_t count, fdl_error *error) {
-    fdl_code code = FDL_OK;
+    int lock;
+    if (!fdl_file_exists(store->address))
+        return FDL_OK; /* no root is no object, and no place for a lock */
+    fdl_code code = fdl_folder_lock(store, &lock, error);
+    if (code != FDL_OK)
+        return code;
     for (size_t i = 0; i < count && code == FDL_OK; i++)
         code = remove_key(store, keys[i], error);
+    fdl_lock_release(lock);
     return code == FDL_OK ? sync_folders(store, keys, count, error) : code;
 }

@@ -110,7 +110,7 @@ static void sweep(const fdl_store *store) {
     closedir(folder);
 }
 
-static fdl_code take_lock(fdl_store *store, int *lock, fdl_error *error) {
+fdl_code fdl_folder_lock(fdl_store *store, int *lock, fdl_error *error) {
     fdl_folder_store *folder = (fdl_folder_store *)store;
     char *path;
     fdl_code code = fdl_str_format(&path, error, "%s" FDL_SCRATCH_NAME, store->address);
@@ -123,10 +123,8 @@ static fdl_code take_lock(fdl_store *store, int *lock, fdl_error *error) {
         return code;
     code = fdl_lock_take(path, LOCK_WAIT_MS, lock, error);
     free(path);
-    if (code == FDL_OK && !folder->swept) {
-        folder->swept = true;
+    if (code == FDL_OK && !atomic_exchange(&folder->swept, true))
         sweep(store);
-    }
     return code;
 }
 
@@ -318,13 +316,22 @@ static bool identify(const char *path, fdl_folder_id *id) {
     return true;
 }
 
-static bool is_kept(const fdl_folder_store *folder, const fdl_folder_id *id) {
-    for (size_t i = 0; i < FDL_FOLDERS_KEPT; i++) {
+static bool is_kept(fdl_folder_store *folder, const fdl_folder_id *id) {
+    bool found = false;
+    pthread_mutex_lock(&folder->kept_lock);
+    for (size_t i = 0; i < FDL_FOLDERS_KEPT && !found; i++) {
         const fdl_folder_id *k = &folder->kept[i];
-        if (k->inode == id->inode && k->device == id->device && k->born_s == id->born_s && k->born_ns == id->born_ns)
-            return true;
+        found =
+            k->inode == id->inode && k->device == id->device && k->born_s == id->born_s && k->born_ns == id->born_ns;
     }
-    return false;
+    pthread_mutex_unlock(&folder->kept_lock);
+    return found;
+}
+
+static void keep(fdl_folder_store *folder, const fdl_folder_id *id) {
+    pthread_mutex_lock(&folder->kept_lock);
+    folder->kept[folder->kept_next++ % FDL_FOLDERS_KEPT] = *id;
+    pthread_mutex_unlock(&folder->kept_lock);
 }
 
 /*
@@ -354,7 +361,7 @@ static fdl_code sync_folders(fdl_store *store, const char *target, fdl_error *er
             break;
     }
     if (code == FDL_OK && known && !kept)
-        folder->kept[folder->kept_next++ % FDL_FOLDERS_KEPT] = id;
+        keep(folder, &id);
     free(path);
     return code;
 }
@@ -408,7 +415,7 @@ static fdl_code publish(fdl_store *store, const char *key, staged *s, fdl_condit
     if (condition.kind == FDL_IF_ABSENT)
         return take_name(store, key, s, true, error);
     int lock;
-    fdl_code code = take_lock(store, &lock, error);
+    fdl_code code = fdl_folder_lock(store, &lock, error);
     if (code != FDL_OK)
         return code;
     if (condition.kind == FDL_IF_MATCH)
@@ -454,7 +461,9 @@ fdl_code fdl_folder_put(fdl_store *store, const char *key, const fdl_source *sou
 /* Whether there may be something to delete; what cannot be looked at, unlink(2) will explain. */
 static bool may_exist(const char *path) {
     struct stat info;
-    return stat(path, &info) == 0 ? S_ISREG(info.st_mode) : errno != ENOENT && errno != ENOTDIR;
+    if (stat(path, &info) == 0)
+        return S_ISREG(info.st_mode);
+    return errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG;
 }
 
 /* Under the lock, where no object vanishes or becomes a folder unless we do it. */
@@ -480,7 +489,7 @@ fdl_code fdl_folder_delete(fdl_store *store, const char *key, fdl_condition cond
     else if (!may_exist(path))
         goto done; /* no need for the lock, nor for the folder it lies in */
     if (code == FDL_OK)
-        code = take_lock(store, &lock, error);
+        code = fdl_folder_lock(store, &lock, error);
     if (code != FDL_OK)
         goto done;
     code = unlink_if(store, key, path, condition, error);

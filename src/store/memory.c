@@ -3,8 +3,10 @@
  * objects, and a counter whose every value is one state of one object.
  *
  * It is the contract in its shortest form; tests that need a store and no disk
- * use it.
+ * use it.  A lock makes each operation one step; sinks and callbacks, which may
+ * use the store themselves, are called without it.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,8 @@ typedef struct memory_item {
 
 typedef struct memory_store {
     fdl_store store;
-    memory_item *items; /* in the order of key */
+    pthread_mutex_t lock; /* of all below */
+    memory_item *items;   /* in the order of key */
     size_t count;
     uint64_t states; /* how many there have been; the next ETag */
 } memory_store;
@@ -46,39 +49,69 @@ static size_t find(const memory_store *memory, const char *key, bool *found) {
     return low;
 }
 
-/* NULL with `error` filled when there is none. */
-static memory_item *find_item(fdl_store *store, const char *key, fdl_error *error) {
+static memory_store *lock(fdl_store *store) {
     memory_store *memory = (memory_store *)store;
+    pthread_mutex_lock(&memory->lock);
+    return memory;
+}
+
+static void unlock(memory_store *memory) {
+    pthread_mutex_unlock(&memory->lock);
+}
+
+/* NULL with `error` filled when there is none. */
+static memory_item *find_item(memory_store *memory, const char *key, fdl_error *error) {
     bool found;
     size_t at = find(memory, key, &found);
     if (found)
         return &memory->items[at];
-    fdl_fail(error, FDL_NOT_FOUND, key, "no object '%s' in '%s'", key, store->address);
+    fdl_fail(error, FDL_NOT_FOUND, key, "no object '%s' in '%s'", key, memory->store.address);
     return NULL;
+}
+
+/* A copy of the part asked for. */
+static fdl_code copy_part(fdl_store *store, const char *key, const fdl_range *range, char **bytes, size_t *length_bytes,
+                          fdl_object *object, fdl_error *error) {
+    memory_store *memory = lock(store);
+    const memory_item *item = find_item(memory, key, error);
+    fdl_code code = FDL_NOT_FOUND;
+    if (item) {
+        uint64_t offset;
+        uint64_t length;
+        *object = item->object;
+        code = fdl_range_cut(range, key, item->object.size_bytes, &offset, &length, error);
+        if (code == FDL_OK)
+            code = fdl_str_copy_n(bytes, item->bytes + offset, (size_t)length, error);
+        if (code == FDL_OK)
+            *length_bytes = (size_t)length;
+    }
+    unlock(memory);
+    return code;
 }
 
 static fdl_code memory_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
                            fdl_object *object, fdl_error *error) {
-    const memory_item *item = find_item(store, key, error);
-    uint64_t offset;
-    uint64_t length;
-    if (!item)
-        return FDL_NOT_FOUND;
-    fdl_object found = item->object;
-    fdl_code code = fdl_range_cut(range, key, found.size_bytes, &offset, &length, error);
-    if (code == FDL_OK && length > 0)
-        code = sink(sink_data, item->bytes + offset, (size_t)length, error);
+    char *bytes;
+    size_t length;
+    fdl_object found;
+    fdl_code code = copy_part(store, key, range, &bytes, &length, &found, error);
+    if (code != FDL_OK)
+        return code;
+    if (length > 0)
+        code = sink(sink_data, bytes, length, error);
+    free(bytes);
     if (code == FDL_OK && object)
         *object = found;
     return code;
 }
 
 static fdl_code memory_head(fdl_store *store, const char *key, fdl_object *object, fdl_error *error) {
-    const memory_item *item = find_item(store, key, error);
-    if (!item)
-        return FDL_NOT_FOUND;
-    *object = item->object;
-    return FDL_OK;
+    memory_store *memory = lock(store);
+    const memory_item *item = find_item(memory, key, error);
+    if (item)
+        *object = item->object;
+    unlock(memory);
+    return item ? FDL_OK : FDL_NOT_FOUND;
 }
 
 /* The rule of put and remove; `item` is NULL when the key holds nothing. */
@@ -127,22 +160,16 @@ static fdl_code insert(memory_store *memory, size_t at, const char *key, fdl_err
     return FDL_OK;
 }
 
-static fdl_code memory_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
-                           fdl_object *object, fdl_error *error) {
-    memory_store *memory = (memory_store *)store;
+/* Takes `bytes` over when it succeeds. */
+static fdl_code replace(memory_store *memory, const char *key, char *bytes, size_t length, fdl_condition condition,
+                        fdl_object *object, fdl_error *error) {
     bool found;
     size_t at = find(memory, key, &found);
-    char *bytes;
-    size_t length;
     fdl_code code = check(key, found ? &memory->items[at] : NULL, condition, error);
-    if (code == FDL_OK)
-        code = take_bytes(key, source, &bytes, &length, error);
+    if (code == FDL_OK && !found)
+        code = insert(memory, at, key, error);
     if (code != FDL_OK)
         return code;
-    if (!found && (code = insert(memory, at, key, error)) != FDL_OK) {
-        free(bytes);
-        return code;
-    }
     memory_item *item = &memory->items[at];
     free(item->bytes);
     item->bytes = bytes;
@@ -153,56 +180,89 @@ static fdl_code memory_put(fdl_store *store, const char *key, const fdl_source *
     return FDL_OK;
 }
 
+static fdl_code memory_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
+                           fdl_object *object, fdl_error *error) {
+    char *bytes;
+    size_t length;
+    fdl_code code = take_bytes(key, source, &bytes, &length, error);
+    if (code != FDL_OK)
+        return code;
+    memory_store *memory = lock(store);
+    code = replace(memory, key, bytes, length, condition, object, error);
+    unlock(memory);
+    if (code != FDL_OK)
+        free(bytes);
+    return code;
+}
+
 static fdl_code memory_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error) {
-    memory_store *memory = (memory_store *)store;
+    memory_store *memory = lock(store);
     bool found;
     size_t at = find(memory, key, &found);
     fdl_code code = check(key, found ? &memory->items[at] : NULL, condition, error);
-    if (code != FDL_OK || !found)
-        return code;
-    memory_item *item = &memory->items[at];
-    free(item->key);
-    free(item->bytes);
-    memory->count--;
-    memmove(item, item + 1, (memory->count - at) * sizeof *item);
-    return FDL_OK;
+    if (code == FDL_OK && found) {
+        memory_item *item = &memory->items[at];
+        free(item->key);
+        free(item->bytes);
+        memory->count--;
+        memmove(item, item + 1, (memory->count - at) * sizeof *item);
+    }
+    unlock(memory);
+    return code;
 }
+
+/* ---- listing ------------------------------------------------------------ */
+
+/* A walk in the order of keys; between its steps others may put and remove. */
+typedef struct walk {
+    const char *prefix;
+    fdl_depth depth;
+    char key[FDL_KEY_LIMIT_BYTES];
+    char next[FDL_KEY_LIMIT_BYTES]; /* where the next step begins to look */
+} walk;
 
 /*
- * Finds its place again after each entry, by key, since the callback may put
- * and remove.  A folder is told at the first key below it; the walk then goes on
- * behind all of them: no key below "a/" sorts after "a0" ('0' follows '/').
+ * A folder is told at the first key below it; the walk then goes on behind all
+ * of them: no key below "a/" sorts after "a0" ('0' follows '/').
  */
+static bool step(memory_store *memory, walk *w, fdl_entry *entry) {
+    bool found;
+    size_t at = find(memory, w->next, &found);
+    if (at == memory->count || !fdl_str_starts(memory->items[at].key, w->prefix))
+        return false;
+    const memory_item *item = &memory->items[at];
+    const char *slash = w->depth == FDL_ONE_LEVEL ? strchr(item->key + strlen(w->prefix), '/') : NULL;
+    size_t length = slash ? (size_t)(slash + 1 - item->key) : strlen(item->key);
+    memcpy(w->key, item->key, length);
+    w->key[length] = '\0';
+    memcpy(w->next, w->key, length + 1);
+    if (slash)
+        w->next[length - 1] = '/' + 1;
+    else
+        memcpy(w->next + length, "\x01", 2);
+    *entry = (fdl_entry){.key = w->key, .folder = slash != NULL};
+    if (!slash)
+        entry->object = item->object;
+    return true;
+}
+
 static fdl_code memory_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback,
                             void *data, fdl_error *error) {
-    memory_store *memory = (memory_store *)store;
-    char key[FDL_KEY_LIMIT_BYTES];
-    char next[FDL_KEY_LIMIT_BYTES + 1];
-    fdl_str_fit(next, sizeof next, prefix);
-    for (;;) {
-        bool found;
-        size_t at = find(memory, next, &found);
-        if (at == memory->count || !fdl_str_starts(memory->items[at].key, prefix))
-            return FDL_OK;
-        const memory_item *item = &memory->items[at];
-        const char *slash = depth == FDL_ONE_LEVEL ? strchr(item->key + strlen(prefix), '/') : NULL;
-        size_t length = slash ? (size_t)(slash + 1 - item->key) : strlen(item->key);
-        memcpy(key, item->key, length);
-        key[length] = '\0';
-        memcpy(next, key, length + 1);
-        if (slash)
-            next[length - 1] = '/' + 1;
-        else
-            memcpy(next + length, "\x01", 2);
-
-        fdl_entry entry = {.key = key, .folder = slash != NULL};
-        if (!slash)
-            entry.object = item->object;
-        fdl_code code = callback(data, &entry, error);
-        if (code != FDL_OK)
-            return code;
+    walk w = {.prefix = prefix, .depth = depth};
+    fdl_str_fit(w.next, sizeof w.next, prefix);
+    fdl_code code = FDL_OK;
+    for (bool more = true; more && code == FDL_OK;) {
+        fdl_entry entry;
+        memory_store *memory = lock(store);
+        more = step(memory, &w, &entry);
+        unlock(memory);
+        if (more)
+            code = callback(data, &entry, error);
     }
+    return code;
 }
+
+/* ---- the store ---------------------------------------------------------- */
 
 static void memory_free(fdl_store *store) {
     memory_store *memory = (memory_store *)store;
@@ -212,6 +272,7 @@ static void memory_free(fdl_store *store) {
     }
     free(memory->items);
     free(store->address);
+    pthread_mutex_destroy(&memory->lock);
     free(memory);
 }
 
@@ -237,6 +298,7 @@ fdl_code fdl_store_open_memory(const fdl_context *context, fdl_store **out, fdl_
         free(memory);
         return code;
     }
+    pthread_mutex_init(&memory->lock, NULL);
     *out = &memory->store;
     return FDL_OK;
 }

@@ -18,17 +18,21 @@ void fdl_trace_clear(fdl_trace *trace) {
     *trace = (fdl_trace){0};
 }
 
-static fdl_trace *trace_of(fdl_store *store) {
-    return ((fdl_wrapper *)store)->data;
+static fdl_trace *lock(fdl_store *store) {
+    fdl_wrapper *wrapper = (fdl_wrapper *)store;
+    pthread_mutex_lock(&wrapper->lock);
+    return wrapper->data;
+}
+
+static void unlock(fdl_store *store) {
+    pthread_mutex_unlock(&((fdl_wrapper *)store)->lock);
 }
 
 static fdl_store *inner_of(fdl_store *store) {
     return ((fdl_wrapper *)store)->inner;
 }
 
-static fdl_code write_down(fdl_store *store, fdl_op op, const char *key, fdl_error *error) {
-    fdl_trace *trace = trace_of(store);
-    trace->calls[op]++;
+static fdl_code add_line(fdl_trace *trace, fdl_op op, const char *key, fdl_error *error) {
     if (trace->line_count == FDL_TRACE_LINE_LIMIT) {
         trace->lost_count++;
         return FDL_OK;
@@ -41,22 +45,31 @@ static fdl_code write_down(fdl_store *store, fdl_op op, const char *key, fdl_err
     return code;
 }
 
+static fdl_code write_down(fdl_store *store, fdl_op op, const char *key, fdl_error *error) {
+    fdl_trace *trace = lock(store);
+    trace->calls[op]++;
+    fdl_code code = add_line(trace, op, key, error);
+    unlock(store);
+    return code;
+}
+
 /* Counts what passes on its way to the caller's sink. */
 typedef struct counting {
-    fdl_trace *trace;
+    fdl_store *store;
     fdl_sink sink;
     void *sink_data;
 } counting;
 
 static fdl_code count_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
     counting *c = data;
-    c->trace->bytes_in += length;
+    lock(c->store)->bytes_in += length;
+    unlock(c->store);
     return c->sink(c->sink_data, bytes, length, error);
 }
 
 static fdl_code trace_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
                           fdl_object *object, fdl_error *error) {
-    counting c = {.trace = trace_of(store), .sink = sink, .sink_data = sink_data};
+    counting c = {.store = store, .sink = sink, .sink_data = sink_data};
     fdl_code code = write_down(store, FDL_OP_GET, key, error);
     return code == FDL_OK ? fdl_store_get(inner_of(store), key, range, count_piece, &c, object, error) : code;
 }
@@ -74,7 +87,8 @@ static fdl_code trace_put(fdl_store *store, const char *key, const fdl_source *s
         code = write_down(store, FDL_OP_PUT, key, error);
     if (code != FDL_OK)
         return code;
-    trace_of(store)->bytes_out += size;
+    lock(store)->bytes_out += size;
+    unlock(store);
     return fdl_store_put(inner_of(store), key, source, condition, object, error);
 }
 
@@ -94,6 +108,11 @@ static fdl_code trace_sync(fdl_store *store, const char *key, fdl_error *error) 
     return code == FDL_OK ? fdl_store_sync(inner_of(store), key, error) : code;
 }
 
+static fdl_code trace_purge(fdl_store *store, const char *key, fdl_error *error) {
+    fdl_code code = write_down(store, FDL_OP_PURGE, key, error);
+    return code == FDL_OK ? fdl_store_purge(inner_of(store), key, error) : code;
+}
+
 static const fdl_store_ops trace_ops = {
     .kind = "trace",
     .get = trace_get,
@@ -102,6 +121,8 @@ static const fdl_store_ops trace_ops = {
     .remove = trace_remove,
     .list = trace_list,
     .sync = trace_sync,
+    .purge = trace_purge,
+    .clock = fdl_wrapper_clock,
     .free = fdl_wrapper_free,
 };
 

@@ -8,7 +8,7 @@
 #include "util/text.h"
 
 const char *fdl_op_name(fdl_op op) {
-    static const char *const names[FDL_OP_COUNT] = {"get", "head", "put", "remove", "list", "sync"};
+    static const char *const names[FDL_OP_COUNT] = {"get", "head", "put", "remove", "list", "sync", "purge"};
     return names[op];
 }
 
@@ -26,13 +26,19 @@ fdl_code fdl_wrapper_open(const fdl_store_ops *ops, fdl_store *inner, void *data
     *wrapper = (fdl_wrapper){.store = *inner, .inner = inner, .data = data};
     wrapper->store.ops = ops;
     wrapper->store.address = address;
+    pthread_mutex_init(&wrapper->lock, NULL);
     *out = &wrapper->store;
     return FDL_OK;
+}
+
+fdl_code fdl_wrapper_clock(fdl_store *store, int64_t *now_ms, fdl_error *error) {
+    return fdl_store_clock(((fdl_wrapper *)store)->inner, now_ms, error);
 }
 
 void fdl_wrapper_free(fdl_store *store) {
     fdl_wrapper *wrapper = (fdl_wrapper *)store;
     fdl_store_free(wrapper->inner);
+    pthread_mutex_destroy(&wrapper->lock);
     free(store->address);
     free(wrapper);
 }

@@ -4,18 +4,29 @@
  *
  * Both take the inner store over, also when opening fails; freeing the wrapper
  * frees it.  The fdl_trace or fdl_fault is the caller's, must outlive the store,
- * and may be read and changed between calls.
+ * and may be read and changed while no call is going on.
  */
 #ifndef FDL_STORE_WRAP_H
 #define FDL_STORE_WRAP_H
 
+#include <pthread.h>
+
 #include "fdl/store.h"
 
-typedef enum fdl_op { FDL_OP_GET, FDL_OP_HEAD, FDL_OP_PUT, FDL_OP_REMOVE, FDL_OP_LIST, FDL_OP_SYNC } fdl_op;
+/* Many removals at once come as one each; the clock is asked without being counted. */
+typedef enum fdl_op {
+    FDL_OP_GET,
+    FDL_OP_HEAD,
+    FDL_OP_PUT,
+    FDL_OP_REMOVE,
+    FDL_OP_LIST,
+    FDL_OP_SYNC,
+    FDL_OP_PURGE
+} fdl_op;
 
-#define FDL_OP_COUNT 6
+#define FDL_OP_COUNT 7
 
-/* "get", "head", "put", "remove", "list", "sync" */
+/* "get", "head", "put", "remove", "list", "sync", "purge" */
 const char *fdl_op_name(fdl_op op);
 
 /* ---- trace: what is asked ------------------------------------------------ */
@@ -68,10 +79,12 @@ fdl_code fdl_store_open_fault(fdl_store *inner, fdl_fault *fault, fdl_store **ou
 typedef struct fdl_wrapper {
     fdl_store store;
     fdl_store *inner;
-    void *data; /* the fdl_trace or fdl_fault */
+    void *data;           /* the fdl_trace or fdl_fault */
+    pthread_mutex_t lock; /* of what `data` counts */
 } fdl_wrapper;
 
 fdl_code fdl_wrapper_open(const fdl_store_ops *ops, fdl_store *inner, void *data, fdl_store **out, fdl_error *error);
+fdl_code fdl_wrapper_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);
 void fdl_wrapper_free(fdl_store *store);
 
 #endif

@@ -9,8 +9,8 @@
  *         return contract_run(&place) + cmocka_run_group_tests(own, NULL, NULL);
  *     }
  *
- * Every test starts on an empty place of its own.  Races run only where
- * open_again is given; each thread then works through a store of its own.
+ * Every test starts on an empty place of its own.  Races are run with all
+ * threads on one store, and, where open_again is given, with a store for each.
  */
 #ifndef FDL_TESTS_STORE_CONTRACT_H
 #define FDL_TESTS_STORE_CONTRACT_H

@@ -1,12 +1,14 @@
 /*
  * contract_race.c - the contract under real races: several threads, each with a
- * store of its own on the same place.
+ * store of its own on the same place, and all on one store.
  */
 #include <pthread.h>
 
 #include "store/contract_tests.h"
 
 #define RACERS 8
+
+static bool one_store_for_all;
 
 /* One thread's part.  cmocka's assertions belong to the main thread: failures are counted and told there. */
 typedef struct racer {
@@ -31,10 +33,9 @@ static void check(racer *r, fdl_code code) {
 static void run_race(void **state, void *(*work)(void *racer), race *together) {
     pthread_t threads[RACERS];
     const contract_place *place = contract_current();
-    (void)state;
     assert_int_equal(pthread_barrier_init(&together->start, NULL, RACERS), 0);
     for (int i = 0; i < RACERS; i++) {
-        together->racers[i] = (racer){.store = place->open_again(place->data),
+        together->racers[i] = (racer){.store = one_store_for_all ? *state : place->open_again(place->data),
                                       .number = i,
                                       .rounds = place->race_rounds ? place->race_rounds : 20,
                                       .race = together};
@@ -48,7 +49,8 @@ static void run_race(void **state, void *(*work)(void *racer), race *together) {
         racer *r = &together->racers[i];
         if (r->failures)
             fail_msg("racer %d failed %d times, last: %s", i, r->failures, r->error.message);
-        fdl_store_free(r->store);
+        if (!one_store_for_all)
+            fdl_store_free(r->store);
     }
     pthread_barrier_destroy(&together->start);
 }
@@ -232,5 +234,11 @@ int contract_run_races(void) {
         contract_test(test_a_reader_meets_one_state_while_others_replace_it),
         contract_test(test_a_listing_misses_nothing_that_stays_while_others_come_and_go),
     };
-    return _cmocka_run_group_tests("races", tests, sizeof tests / sizeof *tests, NULL, NULL);
+    int failed = 0;
+    one_store_for_all = true;
+    failed += _cmocka_run_group_tests("races on one store", tests, sizeof tests / sizeof *tests, NULL, NULL);
+    one_store_for_all = false;
+    if (contract_current()->open_again)
+        failed += _cmocka_run_group_tests("races of stores", tests, sizeof tests / sizeof *tests, NULL, NULL);
+    return failed;
 }

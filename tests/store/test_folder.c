@@ -345,6 +345,18 @@ static void test_pipes_are_no_objects(void **state) {
     free(path);
 }
 
+static void test_a_name_too_long_for_a_file_is_simply_not_there(void **state) {
+    char key[301];
+    fdl_object object;
+    fdl_source source = source_of("x");
+    memset(key, 'k', 300);
+    key[300] = '\0';
+    expect_code(FDL_NOT_FOUND, fdl_store_head(*state, key, &object, &error), &error);
+    expect_ok(fdl_store_remove(*state, key, always, &error), &error);
+    expect_code(FDL_FAILED, fdl_store_put(*state, key, &source, if_absent, NULL, &error), &error);
+    expect_said("file name too long", &error);
+}
+
 /* ---- what the machine refuses --------------------------------------------- */
 
 /* Runs `work` in a child, so that rights, limits and mounts given up there come back. */
@@ -516,6 +528,7 @@ int main(void) {
         own_test(test_a_symlinked_folder_is_part_of_the_store),
         own_test(test_a_listing_does_not_follow_links_in_circles),
         own_test(test_pipes_are_no_objects),
+        own_test(test_a_name_too_long_for_a_file_is_simply_not_there),
         own_test(test_a_read_only_folder_denies_writes_and_reads_on),
         own_test(test_a_full_disk_leaves_the_old_content_and_no_temporary_file),
         own_test(test_a_file_that_may_not_grow_leaves_the_old_content),

@@ -58,15 +58,18 @@ static void test_calls_are_counted_and_named_in_order(void **state) {
     expect_ok(fdl_store_list(store, "a/", FDL_ALL_LEVELS, ignore_entry, NULL, &error), &error);
     expect_ok(fdl_store_sync(store, "a/b", &error), &error);
     expect_ok(fdl_store_remove(store, "a/b", always, &error), &error);
+    expect_ok(fdl_store_purge(store, "a/b", &error), &error);
+    const char *const many[] = {"x", "y"};
+    expect_ok(fdl_store_remove_many(store, many, 2, &error), &error);
     expect_code(FDL_NOT_FOUND, fdl_store_head(store, "a/b", &object, &error), &error);
     fdl_buf_clear(&buf);
 
-    static const char *const lines[] = {"put a/b", "put a/b",  "get a/b",    "head a/b",
-                                        "list a/", "sync a/b", "remove a/b", "head a/b"};
+    static const char *const lines[] = {"put a/b",    "put a/b",   "get a/b",  "head a/b", "list a/", "sync a/b",
+                                        "remove a/b", "purge a/b", "remove x", "remove y", "head a/b"};
     assert_int_equal(trace.line_count, sizeof lines / sizeof *lines);
     for (size_t i = 0; i < trace.line_count; i++)
         assert_string_equal(trace.lines[i], lines[i]);
-    static const size_t calls[FDL_OP_COUNT] = {1, 2, 2, 1, 1, 1};
+    static const size_t calls[FDL_OP_COUNT] = {1, 2, 2, 3, 1, 1, 1};
     assert_memory_equal(trace.calls, calls, sizeof calls);
     assert_int_equal(trace.bytes_out, 10);
     assert_int_equal(trace.bytes_in, 2);
