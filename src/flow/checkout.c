@@ -72,6 +72,9 @@ static fdl_code unpushed_work(const char *path, const char **what, fdl_error *er
             *what = "something that fdl does not understand";
             code = FDL_OK;
         }
+    } else if (code == FDL_FAILED) { /* it may still be all that is left of somebody's work */
+        *what = "a state that is damaged";
+        code = FDL_OK;
     } else if (code == FDL_NOT_FOUND) {
         if (fdl_file_exists(path))
             *what = "something that fdl did not put there";

@@ -38,8 +38,11 @@ fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, cons
                         fdl_error *error) {
     fdl_ref ref = {0};
     fdl_location location = {0};
+    const fdl_config *config = NULL;
     char full[FDL_REF_BYTES];
     fdl_code code = full_name(kind, name, full, error);
+    if (code == FDL_OK) /* nothing is written to a repository of a format we do not know */
+        code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)
         code = refuse_existing(repo, kind, name, full, error);
     if (code == FDL_OK)
@@ -59,18 +62,22 @@ fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, cons
 
 fdl_code fdl_ref_delete(fdl_repo *repo, const char *kind, const char *name, fdl_ref *out, fdl_error *error) {
     fdl_ref ref = {0};
+    const fdl_config *config = NULL;
     char full[FDL_REF_BYTES], head[FDL_REF_BYTES];
     fdl_code code = full_name(kind, name, full, error);
+    if (code == FDL_OK)
+        code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK && is_branch(kind)) {
         code = fdl_head_read(repo, head, error);
         if (code == FDL_OK && strcmp(head, full) == 0)
             code = fdl_fail(error, FDL_REFUSED, full, "branch '%s' is the one HEAD names and cannot be deleted", name);
     }
-    if (code == FDL_OK)
+    if (code == FDL_OK) {
         code = fdl_ref_read(repo, full, &ref, error);
-    if (code == FDL_NOT_FOUND)
-        code = fdl_fail(error, FDL_NOT_FOUND, full, "no %s '%s' in '%s'", is_branch(kind) ? "branch" : "tag", name,
-                        fdl_repo_address(repo));
+        if (code == FDL_NOT_FOUND)
+            code = fdl_fail(error, FDL_NOT_FOUND, full, "no %s '%s' in '%s'", is_branch(kind) ? "branch" : "tag", name,
+                            fdl_repo_address(repo));
+    }
     if (code == FDL_OK)
         code = fdl_ref_remove(repo, &ref, error);
     if (code == FDL_OK)
