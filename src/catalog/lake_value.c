@@ -188,11 +188,11 @@ void fdl_lake_time_write(int64_t microseconds, char out[FDL_LAKE_TIME_BYTES]) {
 
     char fraction[16] = "";
     int micros = (int)(microseconds - seconds * SECOND);
-    if (micros != 0) {
-        int length = snprintf(fraction, sizeof fraction, ".%06d", micros);
-        while (fraction[length - 1] == '0')
-            fraction[--length] = '\0';
-    }
+    int digits = 6;
+    for (; micros != 0 && micros % 10 == 0; micros /= 10)
+        digits--;
+    if (micros != 0)
+        snprintf(fraction, sizeof fraction, ".%0*d", digits, micros);
     snprintf(out, FDL_LAKE_TIME_BYTES, "%04d-%02d-%02d%s %02d:%02d:%02d%s+00", (int)(year > 0 ? year : 1 - year), month,
              day, year > 0 ? "" : " (BC)", second / 3600, second / 60 % 60, second % 60, fraction);
 }

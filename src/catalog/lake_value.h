@@ -19,7 +19,7 @@
  */
 bool fdl_lake_time_parse(const char *text, size_t length, int64_t *out);
 
-#define FDL_LAKE_TIME_BYTES 64
+#define FDL_LAKE_TIME_BYTES 80
 /* As DuckLake writes it: "2026-11-30 01:22:42.70317+00". */
 void fdl_lake_time_write(int64_t microseconds, char out[FDL_LAKE_TIME_BYTES]);
 
