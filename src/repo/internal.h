@@ -26,9 +26,12 @@ struct fdl_repo {
 
     /*
      * The ref this object wrote last.  A store that cannot list (HTTP) gives no
-     * other way to learn of a new branch when refs.json is made anew.
+     * other way to learn of a new branch when refs.json is made anew.  What it
+     * holds is known too, for the first attempt at that: if somebody moved the
+     * ref since, they write refs.json after us, or our If-Match fails.
      */
     char written[FDL_REF_BYTES];
+    char written_id[FDL_ID_BYTES]; /* "": not known any more */
 };
 
 /* FDL_NOT_FOUND "... is not a repository; make one with ...". */
@@ -62,6 +65,9 @@ fdl_code fdl_ref_full_name_check(const char *full_name, fdl_error *error);
 fdl_code fdl_ref_list_add(fdl_ref_list *list, const char *full_name, fdl_error *error);
 
 void fdl_ref_list_sort(fdl_ref_list *list);
+
+/* fdl_ref_list_read, but what this process just wrote is not read again (see `written_id`). */
+fdl_code fdl_ref_list_collect(fdl_repo *repo, fdl_ref_list *out, fdl_error *error);
 
 /* Sorts the names, drops repeated ones, and reads each ref; one that is gone by now is left out. */
 fdl_code fdl_ref_list_fill(fdl_repo *repo, fdl_ref_list *list, fdl_error *error);

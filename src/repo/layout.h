@@ -10,6 +10,7 @@
 #define FDL_KEY_HEAD "HEAD"
 #define FDL_KEY_REFS_JSON "refs.json"
 #define FDL_KEY_VERSIONS "versions/"
+#define FDL_REF_ALL "refs/"
 #define FDL_REF_HEADS "refs/heads/"
 #define FDL_REF_TAGS "refs/tags/"
 

@@ -117,6 +117,13 @@ fdl_code fdl_ref_list_fill(fdl_repo *repo, fdl_ref_list *list, fdl_error *error)
         fdl_str_fit(name, sizeof name, list->items[i].name);
         if (kept && strcmp(list->items[kept - 1].name, name) == 0)
             continue;
+        if (repo->written_id[0] && strcmp(name, repo->written) == 0) {
+            fdl_ref *known = &list->items[kept++];
+            memset(known, 0, sizeof *known);
+            fdl_str_fit(known->name, sizeof known->name, name);
+            fdl_str_fit(known->id, sizeof known->id, repo->written_id);
+            continue;
+        }
         fdl_code code = fdl_ref_read(repo, name, &list->items[kept], error);
         if (code != FDL_OK && code != FDL_NOT_FOUND)
             return code;
@@ -133,9 +140,8 @@ static fdl_code take_name(void *data, const fdl_entry *entry, fdl_error *error) 
 }
 
 static fdl_code list_names(fdl_repo *repo, fdl_ref_list *names, fdl_error *error) {
-    fdl_code code = fdl_store_list(repo->store, FDL_REF_HEADS, FDL_ALL_LEVELS, take_name, names, error);
-    if (code == FDL_OK)
-        code = fdl_store_list(repo->store, FDL_REF_TAGS, FDL_ALL_LEVELS, take_name, names, error);
+    /* One listing for branches and tags; a host's requests lie between them and are passed over. */
+    fdl_code code = fdl_store_list(repo->store, FDL_REF_ALL, FDL_ALL_LEVELS, take_name, names, error);
     return code == FDL_OK ? fdl_ref_list_fill(repo, names, error) : code;
 }
 
@@ -148,7 +154,7 @@ static fdl_code head_branch_only(fdl_repo *repo, fdl_ref_list *names, fdl_error 
     return code == FDL_OK ? fdl_ref_list_fill(repo, names, error) : code;
 }
 
-fdl_code fdl_ref_list_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error) {
+fdl_code fdl_ref_list_collect(fdl_repo *repo, fdl_ref_list *out, fdl_error *error) {
     fdl_ref_list list = {0};
     fdl_code code;
     if (repo->store->can_list) {
@@ -163,4 +169,9 @@ fdl_code fdl_ref_list_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error) 
     else
         fdl_ref_list_clear(&list);
     return code;
+}
+
+fdl_code fdl_ref_list_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error) {
+    repo->written_id[0] = '\0'; /* whoever asks wants to know what is there now */
+    return fdl_ref_list_collect(repo, out, error);
 }

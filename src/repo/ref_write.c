@@ -156,6 +156,7 @@ fdl_code fdl_ref_write(fdl_repo *repo, const char *full_name, const char *id, co
     fdl_ref now;
     bool lost = false;
     code = put_and_settle(repo, full_name, id, expected, &now, &lost, error);
+    fdl_str_fit(repo->written_id, sizeof repo->written_id, code == FDL_OK ? id : "");
     /* A name that merely existed before is no success, even if its version was built on ours. */
     if (code == FDL_CONFLICT && now.id[0] && (expected || lost) && is_built_on(repo, id, now.id))
         code = FDL_OK;

@@ -94,7 +94,7 @@ fdl_code fdl_refs_json_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error)
  */
 static fdl_code read_refs(fdl_repo *repo, const json_t *old, const char *head, fdl_ref_list *out, fdl_error *error) {
     if (repo->store->can_list)
-        return fdl_ref_list_read(repo, out, error);
+        return fdl_ref_list_collect(repo, out, error);
     json_t *refs = NULL;
     fdl_code code = FDL_OK;
     if (old && check_refs(old, &refs, NULL) == FDL_OK) /* broken, it tells nothing */
@@ -146,6 +146,14 @@ static fdl_code put_document(fdl_repo *repo, const json_t *document, const char 
     return code;
 }
 
+/* FDL never changes HEAD, so right after a ref was moved the document's word for it will do; else it is read. */
+static fdl_code look_at_head(fdl_repo *repo, const json_t *old, char head[FDL_REF_BYTES], fdl_error *error) {
+    const char *known = old ? json_string_value(json_object_get(old, "head")) : NULL;
+    if (repo->written_id[0] && known && fdl_ref_full_name_valid(known) && fdl_str_fit(head, FDL_REF_BYTES, known))
+        return FDL_OK;
+    return fdl_head_read(repo, head, error);
+}
+
 /* The document as it stands (NULL: missing or broken) with its ETag, and as it should be. */
 static fdl_code look(fdl_repo *repo, json_t **old, char etag[FDL_ETAG_LIMIT_BYTES], json_t **fresh, fdl_error *error) {
     char head[FDL_REF_BYTES];
@@ -159,11 +167,12 @@ static fdl_code look(fdl_repo *repo, json_t **old, char etag[FDL_ETAG_LIMIT_BYTE
     if (code == FDL_NOT_FOUND || (code == FDL_FAILED && etag[0]))
         code = FDL_OK; /* missing or broken: written anew */
     if (code == FDL_OK)
-        code = fdl_head_read(repo, head, error);
+        code = look_at_head(repo, *old, head, error);
     if (code == FDL_OK)
         code = read_refs(repo, *old, head, &refs, error);
     if (code == FDL_OK)
         code = compose(head, &refs, fresh, error);
+    repo->written_id[0] = '\0';
     fdl_ref_list_clear(&refs);
     return code;
 }
