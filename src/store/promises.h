@@ -35,7 +35,7 @@ typedef struct fdl_promises {
 } fdl_promises;
 
 /*
- * Tries everything; about 40 requests.  FDL_OK also when promises are broken:
+ * Tries everything; about 90 requests, most of them the race.  FDL_OK also when promises are broken:
  * `out` says which.  Other codes: it could not be tried at all (FDL_UNSUPPORTED
  * for a store that takes no writes).
  */
@@ -43,7 +43,7 @@ fdl_code fdl_store_check_promises(fdl_store *store, fdl_promises *out, fdl_error
 
 /*
  * The cheap form, for init and the first push: only what keeps two writers
- * apart, without a race; 6 requests.  FDL_REFUSED, naming the broken promise and
+ * apart, without a race; 7 requests.  FDL_REFUSED, naming the broken promise and
  * --unsafe-no-conditions, for a store that ignores conditions; FDL_OK at once for
  * one that lies on this machine.
  */

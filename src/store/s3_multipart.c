@@ -19,6 +19,7 @@
 #include "store/s3_internal.h"
 #include "store/s3_xml.h"
 #include "util/buf.h"
+#include "util/parallel.h"
 #include "util/text.h"
 
 #define PART_LIMIT 10000u
@@ -27,6 +28,7 @@
 
 enum {
     UPLOAD_ID_BYTES = 1024,
+    PARTS_AT_ONCE = 4,
     COMPLETE_LIMIT_BYTES = 4 << 20, /* 10,000 parts of 200 bytes */
     COMPLETE_IDLE_S = 600,          /* a store may copy terabytes together before it answers */
 };
@@ -46,6 +48,13 @@ typedef struct upload {
 static uint64_t choose_part_bytes(uint64_t length_bytes, uint64_t wanted_bytes) {
     uint64_t least = (length_bytes + PART_LIMIT - 1) / PART_LIMIT;
     return least <= wanted_bytes ? wanted_bytes : (least + MIB - 1) / MIB * MIB;
+}
+
+/* Other transfers run beside this one, so a single object takes few of the jobs. */
+static int parts_at_once(const fdl_s3 *s3) {
+    const fdl_context *context = s3->base.context;
+    int jobs = context && context->jobs > 0 ? context->jobs : PARTS_AT_ONCE;
+    return jobs < PARTS_AT_ONCE ? jobs : PARTS_AT_ONCE;
 }
 
 /* ---- start and parts ------------------------------------------------------ */
@@ -81,7 +90,9 @@ static fdl_code start(upload *u, fdl_error *error) {
     return code;
 }
 
-static fdl_code send_part(upload *u, unsigned index, fdl_error *error) {
+/* An fdl_task: parts are independent, and any order will do. */
+static fdl_code send_part(void *data, size_t index, fdl_error *error) {
+    upload *u = data;
     char number[16];
     char payload[65];
     fdl_http_response response = {0};
@@ -90,7 +101,7 @@ static fdl_code send_part(upload *u, unsigned index, fdl_error *error) {
     part.length_bytes = u->body->http.length_bytes - part.offset_bytes;
     if (part.length_bytes > u->part_bytes)
         part.length_bytes = u->part_bytes;
-    snprintf(number, sizeof number, "%u", index + 1);
+    snprintf(number, sizeof number, "%zu", index + 1);
     const fdl_sigv4_param params[] = {{"partNumber", number}, {"uploadId", u->id}};
     fdl_remote_request request = {.http = {.method = "PUT", .body = &part},
                                   .key = u->key,
@@ -270,8 +281,8 @@ fdl_code fdl_s3_put_parts(fdl_s3 *s3, const char *key, const fdl_s3_body *body, 
     if (code == FDL_OK)
         code = start(&u, error);
     bool started = code == FDL_OK;
-    for (unsigned i = 0; i < u.part_count && code == FDL_OK; i++)
-        code = send_part(&u, i, error);
+    if (code == FDL_OK)
+        code = fdl_parallel(u.part_count, parts_at_once(s3), send_part, &u, error);
     if (code == FDL_OK)
         code = complete(&u, object, error);
     if (started && code != FDL_OK)
