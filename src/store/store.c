@@ -20,10 +20,10 @@
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* Whether `text` starts like "scheme://". */
+/* Whether `text` starts like "scheme://", or was meant to; a folder of such a name is "./name:/". */
 static bool has_scheme(const char *text) {
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
-    return length > 0 && fdl_str_starts(text + length, "://");
+    return length > 0 && fdl_str_starts(text + length, ":/");
 }
 
 static int hex_digit(char c) {

@@ -181,7 +181,7 @@ static void test_all_spellings_of_a_folder_are_one_address(void **state) {
     expect_address("lake", wanted);
     expect_address("./x/../lake/", wanted);
     free(wanted);
-    wanted = test_path(here, "s3:lake/"); /* a scheme has two slashes */
+    wanted = test_path(here, "s3:lake/"); /* no slash, no scheme */
     expect_address("s3:lake", wanted);
     free(wanted);
     free(here);
@@ -190,8 +190,9 @@ static void test_all_spellings_of_a_folder_are_one_address(void **state) {
 static void test_what_is_no_address_is_refused(void **state) {
     (void)state;
     fdl_store *store = NULL;
-    static const char *const addresses[] = {"",        "ftp://host/lake", "file://host/lake",
-                                            "file://", "file:///a%2",     "file:///a%00b"};
+    static const char *const addresses[] = {
+        "",        "ftp://host/lake", "s3:/bucket/lake", "S3://bucket/lake", "file://host/lake",
+        "file://", "file:///a%2",     "file:///a%00b"};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
         expect_code(FDL_USAGE, fdl_store_open(NULL, addresses[i], &store, &error), &error);
 }
@@ -513,8 +514,7 @@ int main(void) {
                                   .open_again = open_root,
                                   .close = drop_root,
                                   .checks_sha256 = true,
-                                  .syncs = true,
-                                  .race_rounds = 50};
+                                  .syncs = true};
     const struct CMUnitTest tests[] = {
         own_test(test_scratch_is_made_by_the_first_write_and_never_listed),
         own_test(test_keys_in_the_scratch_folder_are_refused),

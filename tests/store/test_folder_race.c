@@ -114,7 +114,7 @@ static void test_every_round_of_swaps_has_one_winner(void **state) {
  * each value but the last was used up exactly once; a lost update leaves one
  * unused, a double win uses one twice.
  */
-#define VALUES_EACH 300
+#define VALUES_EACH 200
 
 typedef struct history {
     atomic_int made[PROCESSES * VALUES_EACH];
