@@ -21,28 +21,43 @@
 #define SQL_LIMIT_BYTES (1u << 20)
 
 /*
- * Small blocks waste less of a small catalog (and of the requests of those who
- * read it over HTTP), larger ones compress better; measured, they meet at some
- * hundred data files.
+ * Small blocks waste less of a small catalog and of the requests of those who
+ * read it over HTTP; large ones compress better and are filled faster.  Measured
+ * with ten columns a file: 16 KiB makes 0.24 MB of 10 files and 4.6 MB of
+ * 10,000, 64 KiB makes 0.80 and 2.8; they meet at 20,000 statistics.
  */
-#define SMALL_FILES 500
+#define SMALL_STATISTICS 20000
 #define SMALL_BLOCK_BYTES 16384
 #define LARGE_BLOCK_BYTES 65536
 
 /* ---- the DuckDB file ------------------------------------------------------------- */
 
+/* Each file has statistics of each column of its table; tables are taken to be alike. */
+static fdl_code choose_block(const fdl_freeze *freeze, int *block_bytes, fdl_error *error) {
+    int64_t columns = 0;
+    int64_t files = (int64_t)freeze->kept[FDL_LAKE_FILE].count;
+    int64_t tables = (int64_t)freeze->kept[FDL_LAKE_TABLE].count;
+    fdl_code code = fdl_sqlite_integer(freeze->db, "SELECT count(*) FROM ducklake_column WHERE end_snapshot IS NULL", 0,
+                                       &columns, error);
+    bool small = tables == 0 || files * columns / tables < SMALL_STATISTICS;
+    *block_bytes = small ? SMALL_BLOCK_BYTES : LARGE_BLOCK_BYTES;
+    return code;
+}
+
 static fdl_code attach_new(fdl_freeze *freeze, const char *file, fdl_error *error) {
     fdl_buf sql;
+    int block_bytes = 0;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-    bool small = freeze->kept[FDL_LAKE_FILE].count < SMALL_FILES;
-    fdl_code code = fdl_buf_add_str(&sql, "ATTACH ", error);
+    fdl_code code = choose_block(freeze, &block_bytes, error);
+    if (code == FDL_OK)
+        code = fdl_buf_add_str(&sql, "ATTACH ", error);
     if (code == FDL_OK)
         code = fdl_sql_literal(&sql, file, error);
     if (code == FDL_OK)
         code = fdl_buf_add_format(&sql, error,
                                   " AS frozen (TYPE duckdb, STORAGE_VERSION '" FDL_DUCKDB_STORAGE
                                   "', BLOCK_SIZE %d, ROW_GROUP_SIZE 61440);",
-                                  small ? SMALL_BLOCK_BYTES : LARGE_BLOCK_BYTES);
+                                  block_bytes);
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT && code == FDL_OK; i++)
         code = fdl_lake_create_sql(&sql, &fdl_lake_tables[i], FDL_LAKE_DUCKDB, "frozen.main.", error);
     if (code == FDL_OK)
