@@ -113,7 +113,10 @@ typedef struct fdl_expiry {
 
 FDL_API void fdl_expiry_clear(fdl_expiry *expiry);
 
-/* A version without the marker is FDL_OK with expired == false. */
+/*
+ * A version without the marker is FDL_OK with expired == false.  So is one whose
+ * marker we may not read: call it once version.json was readable.
+ */
 FDL_API fdl_code fdl_expiry_read(fdl_repo *repo, const char *id, fdl_expiry *out, fdl_error *error);
 
 #define FDL_REASON_RETENTION "retention"

@@ -91,14 +91,19 @@ static fdl_code look_up_head(fdl_repo *repo, fdl_target *out, fdl_error *error) 
     return code == FDL_NOT_FOUND ? no_version_yet(repo, branch, out, error) : code;
 }
 
-/* A branch or tag of that name; not found also when no ref can have it. */
+/*
+ * A branch or tag of that name; not found also when no ref can have it, and when
+ * we may not look: a public bucket that nobody may list answers 403 for what is
+ * not there.
+ */
 static fdl_code try_name(fdl_repo *repo, const char *kind, const char *name, fdl_target *out, fdl_error *error) {
     char full_name[FDL_REF_BYTES];
     if (fdl_ref_name_check(name, error) != FDL_OK)
         return FDL_NOT_FOUND;
     fdl_str_fit(full_name, sizeof full_name, kind);
     fdl_str_fit(full_name + strlen(kind), sizeof full_name - strlen(kind), name);
-    return try_ref(repo, full_name, out, error);
+    fdl_code code = try_ref(repo, full_name, out, error);
+    return code == FDL_DENIED ? FDL_NOT_FOUND : code;
 }
 
 /* Nothing of that name: perhaps because nothing is there at all. */

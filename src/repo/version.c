@@ -277,7 +277,8 @@ fdl_code fdl_expiry_read_state(fdl_repo *repo, const char *id, fdl_expiry *out, 
     if (code == FDL_OK) {
         expiry.expired = true;
         code = parse_expiry(bytes, length, key, &expiry, error);
-    } else if (code == FDL_NOT_FOUND) {
+    } else if (code == FDL_NOT_FOUND || code == FDL_DENIED) {
+        /* Whoever may read version.json may read the marker; 403 is how a bucket that nobody may list says "none". */
         code = FDL_OK;
     }
     free(bytes);
