@@ -72,5 +72,8 @@ fdl_code fdl_catalog_flush_inlined(const fdl_context *context, const char *path,
     if (code == FDL_OK)
         code = fdl_duck_exec(duck, error, "CALL ducklake_flush_inlined_data('lake'); DETACH lake");
     fdl_duck_free(duck);
+    if (code == FDL_FAILED && strstr(error->message, "database is locked") != NULL)
+        code =
+            fdl_fail(error, FDL_BUSY, path, "'%s' is locked by another process; let it finish, then try again", path);
     return code;
 }

@@ -90,45 +90,46 @@ static fdl_code parsable(fdl_buf *out, const char *sql, bool is_expression, fdl_
 static fdl_code take_tree(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
     view_check *check = data;
     (void)count, (void)error;
-    json_decref(check->tree);
     /* Positions may be 2^64-1, which is no whole number to jansson.  What cannot be read is not judged. */
     check->tree = cells[0].is_null ? NULL : json_loadb(cells[0].text, cells[0].length, JSON_DECODE_INT_AS_REAL, NULL);
     return FDL_OK;
 }
 
-static fdl_code parse(fdl_freeze *freeze, view_check *check, const char *sql, bool is_expression, fdl_error *error) {
+/* Leaves check->tree as NULL for what is no SQL to DuckDB, or too long: it stops nothing. */
+static void parse(fdl_freeze *freeze, view_check *check, const char *sql, bool is_expression) {
     fdl_buf text;
     fdl_buf query;
+    fdl_error ignored;
     fdl_buf_init(&text, SQL_LIMIT_BYTES);
     fdl_buf_init(&query, 3 * SQL_LIMIT_BYTES);
-    fdl_code code = parsable(&text, sql, is_expression, error);
+    json_decref(check->tree);
+    check->tree = NULL;
+    fdl_code code = parsable(&text, sql, is_expression, &ignored);
     if (code == FDL_OK)
-        code = fdl_buf_add_str(&query, "SELECT json_serialize_sql(", error);
+        code = fdl_buf_add_str(&query, "SELECT json_serialize_sql(", &ignored);
     if (code == FDL_OK)
-        code = fdl_sql_literal(&query, text.data == NULL ? "" : text.data, error);
+        code = fdl_sql_literal(&query, text.data == NULL ? "" : text.data, &ignored);
     if (code == FDL_OK)
-        code = fdl_buf_add_str(&query, ")::VARCHAR", error);
+        code = fdl_buf_add_str(&query, ")::VARCHAR", &ignored);
     if (code == FDL_OK)
-        code = fdl_duck_query(freeze->duck, query.data, take_tree, check, error);
+        fdl_duck_query(freeze->duck, query.data, take_tree, check, &ignored);
     fdl_buf_clear(&text);
     fdl_buf_clear(&query);
-    return code;
 }
 
 /* Columns: "view" or "macro", schema, name, sql, whether it is an expression. */
-static fdl_code check_view(fdl_freeze *freeze, view_check *check, sqlite3_stmt *row, fdl_error *error) {
+static void check_view(fdl_freeze *freeze, view_check *check, sqlite3_stmt *row) {
     const char *sql = (const char *)sqlite3_column_text(row, 3);
-    if (sql == NULL)
-        return FDL_OK;
     check->alias = NULL;
-    fdl_code code = parse(freeze, check, sql, sqlite3_column_int(row, 4) == 1, error);
-    if (code == FDL_OK && check->tree != NULL)
+    if (sql == NULL)
+        return;
+    parse(freeze, check, sql, sqlite3_column_int(row, 4) == 1);
+    if (check->tree != NULL)
         find_alias(check, check->tree);
     if (check->alias != NULL)
         fdl_note(freeze->context, FDL_NOTE_WARNING,
                  "the %s '%s.%s' names the catalog '%s': it works only for readers who attach one under that name",
                  sqlite3_column_text(row, 0), sqlite3_column_text(row, 1), sqlite3_column_text(row, 2), check->alias);
-    return code;
 }
 
 static fdl_code read_schemas(fdl_freeze *freeze, json_t *schemas, fdl_error *error) {
@@ -164,7 +165,7 @@ fdl_code fdl_freeze_views(fdl_freeze *freeze, fdl_error *error) {
     while (code == FDL_OK && row) {
         code = fdl_sqlite_step(statement, &row, error);
         if (code == FDL_OK && row)
-            code = check_view(freeze, &check, statement, error);
+            check_view(freeze, &check, statement);
     }
     sqlite3_finalize(statement);
     json_decref(check.tree);

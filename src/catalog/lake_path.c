@@ -65,7 +65,8 @@ fdl_code fdl_lake_folders_read(sqlite3 *db, int64_t first_snapshot, fdl_lake_fol
     /* A table that was renamed has several rows with one folder; a bare column of max() is of the row it found. */
     fdl_code code = fdl_sqlite_prepare(
         db, &statement, error,
-        "SELECT t.table_id, t.table_name, t.path, t.path_is_relative, t.schema_id, s.path, s.path_is_relative, "
+        "SELECT t.table_id, coalesce(t.table_name, ''), coalesce(t.path, ''), t.path_is_relative, t.schema_id, s.path, "
+        "s.path_is_relative, "
         "max(t.begin_snapshot) FROM ducklake_table t LEFT JOIN ducklake_schema s "
         "ON s.schema_id = t.schema_id AND (s.end_snapshot IS NULL OR s.end_snapshot > %lld) "
         "WHERE t.end_snapshot IS NULL OR t.end_snapshot > %lld GROUP BY t.table_id ORDER BY t.table_id",
