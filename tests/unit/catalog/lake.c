@@ -34,6 +34,9 @@ void must_fail(fdl_code code, fdl_code wanted, const fdl_error *error, ...) {
     va_end(texts);
 }
 
+/* One session for all of a test: loading DuckDB's extension costs more than most of what is done with it. */
+static fdl_duck *session;
+
 char *lake_folder_make(void) {
     const char *temporary = getenv("TMPDIR");
     fdl_error error;
@@ -46,6 +49,8 @@ char *lake_folder_make(void) {
 
 void lake_folder_remove(char *folder) {
     fdl_error error;
+    fdl_duck_free(session);
+    session = NULL;
     must(fdl_folder_remove(folder, &error), &error);
     free(folder);
 }
@@ -58,43 +63,47 @@ const char *lake_path(const char *folder, const char *name) {
     return path;
 }
 
-fdl_duck *lake_open(const char *folder, const char *name) {
-    fdl_duck *duck = NULL;
+static void open_session(void) {
     fdl_error error;
-    must(fdl_duck_open(NULL, &duck, &error), &error);
-    must(fdl_duck_load_extension(duck, "ducklake", &error), &error);
-    must(fdl_duck_exec(duck, &error,
-                       "ATTACH 'ducklake:%s/%s' AS lake (DATA_PATH '%s/data/', DATA_INLINING_ROW_LIMIT 0); USE lake",
-                       folder, name, folder),
-         &error);
-    return duck;
+    if (session != NULL)
+        return;
+    must(fdl_duck_open(NULL, &session, &error), &error);
+    must(fdl_duck_load_extension(session, "ducklake", &error), &error);
 }
 
 /* Detaching brings everything into the file, so that nothing is left in a .wal. */
-static void detach(fdl_duck *duck, const char *alias) {
+static void detach(const char *alias) {
     fdl_error error;
-    must(fdl_duck_exec(duck, &error, "USE memory; DETACH %s", alias), &error);
-    fdl_duck_free(duck);
+    must(fdl_duck_exec(session, &error, "USE memory; DETACH %s", alias), &error);
 }
 
-void lake_close(fdl_duck *duck) {
-    detach(duck, "lake");
+fdl_duck *lake_open(const char *folder, const char *name) {
+    fdl_error error;
+    open_session();
+    must(fdl_duck_exec(session, &error,
+                       "ATTACH 'ducklake:%s/%s' AS lake"
+                       " (DATA_PATH '%s/data/', DATA_INLINING_ROW_LIMIT 0, META_BLOCK_SIZE 16384); USE lake",
+                       folder, name, folder),
+         &error);
+    return session;
+}
+
+void lake_close(void) {
+    detach("lake");
 }
 
 void lake_run(const char *folder, const char *name, const char *sql) {
     fdl_error error;
-    fdl_duck *duck = lake_open(folder, name);
-    must(fdl_duck_exec(duck, &error, "%s", sql), &error);
-    lake_close(duck);
+    must(fdl_duck_exec(lake_open(folder, name), &error, "%s", sql), &error);
+    lake_close();
 }
 
 void lake_spoil(const char *folder, const char *name, const char *sql) {
-    fdl_duck *duck = NULL;
     fdl_error error;
-    must(fdl_duck_open(NULL, &duck, &error), &error);
-    must(fdl_duck_exec(duck, &error, "ATTACH '%s/%s' AS file", folder, name), &error);
-    must(fdl_duck_exec(duck, &error, "%s", sql), &error);
-    detach(duck, "file");
+    open_session();
+    must(fdl_duck_exec(session, &error, "ATTACH '%s/%s' AS file", folder, name), &error);
+    must(fdl_duck_exec(session, &error, "%s", sql), &error);
+    detach("file");
 }
 
 static fdl_code take_count(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
@@ -107,9 +116,8 @@ static fdl_code take_count(void *data, const fdl_cell *cells, size_t count, fdl_
 int64_t lake_count(const char *folder, const char *name, const char *sql) {
     int64_t count = -1;
     fdl_error error;
-    fdl_duck *duck = lake_open(folder, name);
-    must(fdl_duck_query(duck, sql, take_count, &count, &error), &error);
-    lake_close(duck);
+    must(fdl_duck_query(lake_open(folder, name), sql, take_count, &count, &error), &error);
+    lake_close();
     return count;
 }
 

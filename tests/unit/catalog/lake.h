@@ -22,9 +22,9 @@ const char *lake_path(const char *folder, const char *name);
 /* Runs statements, separated by ';', on the lake whose catalog is <folder>/<name> and whose data is <folder>/data/. */
 void lake_run(const char *folder, const char *name, const char *sql);
 
-/* A session on it, to ask what DuckDB says; lake_close writes all of it to the file. */
+/* A session on it, to ask what DuckDB says, until lake_close, which writes all of it to the file. */
 fdl_duck *lake_open(const char *folder, const char *name);
-void lake_close(fdl_duck *duck);
+void lake_close(void);
 
 /* Runs statements on the DuckDB file itself, attached as "file": how a stranger would write it. */
 void lake_spoil(const char *folder, const char *name, const char *sql);

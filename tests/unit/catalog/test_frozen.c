@@ -299,7 +299,7 @@ static size_t compare_with_duckdb(json_t *tables) {
                         " (SELECT view_name FROM duckdb_views() WHERE database_name = 'lake')",
                         compare_type, &check, &error),
          &error);
-    lake_close(duck);
+    lake_close();
     return check.compared;
 }
 
@@ -332,7 +332,7 @@ static void field_names_are_quoted_where_duckdb_quotes_them(void **state) {
                         create_table_of_keywords, &sql, &error),
          &error);
     must(fdl_duck_exec(duck, &error, "%s", sql), &error);
-    lake_close(duck);
+    lake_close();
     free(sql);
     json_t *tables = describe(CATALOG);
     assert_int_equal(compare_with_duckdb(tables), 1);
