@@ -129,7 +129,9 @@ fdl_code fdl_frozen_files(fdl_frozen *frozen, fdl_data_file_callback callback, v
 /*
  * The `tables` of dataset.json as the catalog has them, sorted by schema and
  * name: schema, name, kind, comment?, rows, bytes, files, columns[name, type,
- * nullable, comment?]; views with their name and kind, and empty columns.
+ * nullable, comment?].  A view has no figures, and as columns the names alone
+ * that its definition lists, often none: what it yields shows only in running it.
+ * FDL_REFUSED for a catalog with inlined rows, which no list of files counts.
  */
 fdl_code fdl_frozen_describe(fdl_frozen *frozen, json_t **out, fdl_error *error);
 

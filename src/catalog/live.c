@@ -8,7 +8,7 @@
  * would multiply rows, a view in the place of a table would run a stranger's SQL.
  */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalog/live.h"
@@ -259,16 +259,28 @@ static fdl_code check_keys(fdl_duck *duck, fdl_live *catalog, fdl_error *error) 
 
 /* ---- opening ----------------------------------------------------------------- */
 
+/* DuckDB would play a log lying beside the file into it: then what is read is not what was hashed. */
+static fdl_code refuse_log(const fdl_live *catalog, fdl_error *error) {
+    char *log = NULL;
+    fdl_code code = fdl_str_format(&log, error, "%s.wal", catalog->path);
+    if (code == FDL_OK && fdl_file_exists(log))
+        code = fdl_fail(error, FDL_REFUSED, log, "'%s' must not lie beside a published catalog; remove it", log);
+    free(log);
+    return code;
+}
+
 static fdl_code attach(fdl_duck *duck, const fdl_live *catalog, fdl_error *error) {
-    char alias[64];
+    char *alias = NULL;
     uint64_t size_bytes = 0;
-    int length = snprintf(alias, sizeof alias, "file_%s", catalog->name);
-    if (length < 0 || (size_t)length >= sizeof alias)
-        return fdl_fail(error, FDL_FAILED, NULL, "the name '%s' is too long", catalog->name);
-    fdl_code code = fdl_file_size(catalog->path, &size_bytes, error);
+    fdl_code code = fdl_file_size(catalog->path, &size_bytes, error); /* tells a missing file from a broken one */
     if (code == FDL_OK)
-        code = fdl_duck_attach(duck, catalog->path, alias, error);
-    return name_file(catalog, code, FDL_REFUSED, error);
+        code = refuse_log(catalog, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&alias, error, "file_%s", catalog->name);
+    if (code == FDL_OK)
+        code = name_file(catalog, fdl_duck_attach(duck, catalog->path, alias, error), FDL_REFUSED, error);
+    free(alias);
+    return code;
 }
 
 static fdl_code lay_views(fdl_duck *duck, const fdl_live *catalog, fdl_error *error) {

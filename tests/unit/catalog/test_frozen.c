@@ -463,6 +463,16 @@ static void what_is_no_catalog_is_refused(void **state) {
     assert_null(frozen);
 }
 
+static void a_log_beside_the_catalog_is_refused(void **state) {
+    fdl_frozen *frozen = NULL;
+    fdl_error error;
+    (void)state;
+    run(LAKE);
+    must(fdl_file_write(lake_path(folder, CATALOG ".wal"), "x", 1, &error), &error);
+    must_fail(fdl_frozen_open(NULL, lake_path(folder, CATALOG), &frozen, &error), FDL_REFUSED, &error, CATALOG ".wal'",
+              NULL);
+}
+
 static void other_formats_are_refused_by_name(void **state) {
     fdl_error error;
     (void)state;
@@ -667,6 +677,7 @@ int main(void) {
         T(tables_are_sorted_by_schema_and_name),
         T(a_lake_without_tables_has_an_empty_list),
         T(what_is_no_catalog_is_refused),
+        T(a_log_beside_the_catalog_is_refused),
         T(other_formats_are_refused_by_name),
         T(a_view_in_the_place_of_a_table_is_not_read),
         T(macros_of_the_catalog_change_nothing),
