@@ -54,7 +54,7 @@ check-units: check-setup
 	$(CTEST) --test-dir build
 
 check-e2e: check-setup all
-	$(PYTEST) tests/e2e
+	$(PYTEST) -n $(JOBS) tests/e2e
 
 # The stores behind HTTP, on servers that the tests start; what check-sanitizers built does the talking.
 check-net: check-setup
