@@ -225,6 +225,88 @@ typedef void (*fdl_diagnosis_callback)(void *data, const char *name, fdl_health 
 /* `repo` may be NULL.  Returns whether nothing is bad. */
 FDL_API bool fdl_doctor(const fdl_context *context, fdl_repo *repo, fdl_diagnosis_callback callback, void *data);
 
+/* ---- what the commands below delete ------------------------------------- */
+
+/* A thing that is to be deleted, or was.  Strings live until the callback returns. */
+typedef struct fdl_deletion {
+    const char *kind;    /* "data", "content", "leftover", "tag", "source"; "left" in a list of what stays */
+    const char *key;
+    uint64_t bytes;
+    const char *version; /* whose it is; "" for data files, which many may share */
+    const char *sha256;  /* "" where it is not known */
+} fdl_deletion;
+
+/* Anything but FDL_OK ends the walk, which then returns that code. */
+typedef fdl_code (*fdl_deletion_callback)(void *data, const fdl_deletion *deletion, fdl_error *error);
+
+/* A list of them, of any length in little memory.  NULL is an empty one. */
+typedef struct fdl_plan fdl_plan;
+
+FDL_API fdl_code fdl_plan_walk(fdl_plan *plan, fdl_deletion_callback callback, void *data, fdl_error *error);
+FDL_API uint64_t fdl_plan_count(const fdl_plan *plan);
+FDL_API uint64_t fdl_plan_bytes(const fdl_plan *plan);
+FDL_API void fdl_plan_free(fdl_plan *plan);
+
+/* ---- expire -------------------------------------------------------------- */
+
+typedef struct fdl_expire_options {
+    int64_t keep;       /* so many of the newest versions of every branch stay */
+    int64_t before_ms;  /* and all made since then; 0: no such rule */
+    const char *branch; /* short name: only what is in its history; NULL: all of history */
+    bool dry_run;
+} fdl_expire_options;
+
+typedef enum fdl_expire_outcome {
+    FDL_OUTCOME_EXPIRED,  /* or would be */
+    FDL_OUTCOME_FINISHED, /* an earlier run had marked it and was stopped */
+    FDL_OUTCOME_KEPT      /* marked, and then a ref was found that points to it: it counts again */
+} fdl_expire_outcome;
+
+typedef struct fdl_expire_item {
+    char id[FDL_ID_BYTES];
+    int64_t seq;
+    char created_at[FDL_TIME_BYTES];
+    fdl_expire_outcome outcome;
+} fdl_expire_item;
+
+typedef struct fdl_expire_result {
+    fdl_expire_item *items; /* oldest first */
+    size_t count;
+    fdl_plan *plan; /* the catalogs deleted */
+} fdl_expire_result;
+
+/* Ends the time of old versions; their data files stay for fdl_gc.  Stopped anywhere it can be run again. */
+FDL_API fdl_code fdl_expire(fdl_repo *repo, const fdl_expire_options *options, fdl_expire_result *out,
+                            fdl_error *error);
+FDL_API void fdl_expire_result_clear(fdl_expire_result *result);
+
+/* ---- gc -------------------------------------------------------------------- */
+
+#define FDL_GRACE_MS (INT64_C(14) * 24 * 60 * 60 * 1000)
+
+typedef struct fdl_gc_options {
+    int64_t grace_ms; /* what nothing needs stays so long all the same; FDL_GRACE_MS is the usual */
+    bool prune_unreachable; /* forget versions that no ref leads to, too */
+    bool dry_run;
+} fdl_gc_options;
+
+typedef struct fdl_gc_result {
+    uint64_t versions;     /* whose files are needed */
+    uint64_t needed_files; /* of those listed */
+    uint64_t young_files;  /* not needed, and within the grace */
+    uint64_t young_bytes;
+    fdl_plan *plan; /* deleted, or to be */
+    fdl_plan *left; /* in the data folder, not needed, and not of a kind that fdl deletes */
+} fdl_gc_result;
+
+/*
+ * Deletes data files that no live version names, and what stopped pushes left.
+ * FDL_FAILED when it cannot tell what a live version needs: then it deletes
+ * nothing.
+ */
+FDL_API fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *out, fdl_error *error);
+FDL_API void fdl_gc_result_clear(fdl_gc_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -86,6 +86,13 @@ const char *cli_count(unsigned long long count, const char *one, char out[64]);
 const char *cli_short_ref(const char *full);
 json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry);
 
+/* deletions.c: what was deleted, or would be; a million of them take no memory. */
+
+/* One JSON document: the fields of `head` (taken over; NULL fails), then "deletions", "count" and "bytes". */
+fdl_code cli_json_deletions(cli *c, json_t *head, fdl_plan *plan);
+/* A line each. */
+fdl_code cli_print_deletions(cli *c, fdl_plan *plan);
+
 /* open.c: the repository named by the first operand. */
 fdl_code cli_open(cli *c, fdl_repo **repo);
 

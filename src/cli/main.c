@@ -21,6 +21,8 @@
     X(show)         \
     X(branch)       \
     X(tag)          \
+    X(expire)       \
+    X(gc)           \
     X(clone)        \
     X(verify)       \
     X(doctor)

@@ -34,6 +34,26 @@ static fdl_code refuse_existing(fdl_repo *repo, const char *kind, const char *na
     return code == FDL_NOT_FOUND ? FDL_OK : code;
 }
 
+/*
+ * An expire that did not see the new ref yet has written its marker before we
+ * look here; one that writes it later reads the refs after that and sees ours.
+ */
+static fdl_code refuse_expired_meanwhile(fdl_repo *repo, const fdl_ref *made, fdl_error *error) {
+    fdl_expiry expiry = {0};
+    fdl_ref now = {0};
+    fdl_code code = fdl_expiry_read(repo, made->id, &expiry, error);
+    if (code == FDL_OK && expiry.expired) {
+        code = fdl_ref_read(repo, made->name, &now, error);
+        if (code == FDL_OK && strcmp(now.id, made->id) == 0)
+            code = fdl_ref_remove(repo, &now, error);
+        if (code == FDL_OK || code == FDL_NOT_FOUND)
+            code = fdl_fail(error, FDL_EXPIRED, made->id, "version '%s' expired at this moment; '%s' was not made",
+                            made->id, made->name);
+    }
+    fdl_expiry_clear(&expiry);
+    return code;
+}
+
 fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, const char *revision, fdl_ref *out,
                         fdl_error *error) {
     fdl_ref ref = {0};
@@ -52,6 +72,8 @@ fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, cons
         memcpy(ref.id, location.target.id, sizeof ref.id);
         code = fdl_ref_write(repo, full, ref.id, NULL, error);
     }
+    if (code == FDL_OK)
+        code = refuse_expired_meanwhile(repo, &ref, error);
     if (code == FDL_OK)
         code = fdl_refs_json_update(repo, error);
     if (code == FDL_OK)

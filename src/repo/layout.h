@@ -17,6 +17,7 @@
 #define FDL_FILE_VERSION "version.json"
 #define FDL_FILE_CATALOG "ducklake.duckdb"
 #define FDL_FILE_DATASET "dataset.json"
+#define FDL_FILE_FILES "files.json"
 #define FDL_FILE_EXPIRED "expired.json"
 
 /* Limits on what a stranger's repository may make us read. */
