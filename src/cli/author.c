@@ -2,20 +2,14 @@
  * author.c - who commits: --author, FDL_AUTHOR_NAME and FDL_AUTHOR_EMAIL, git's
  * configuration, or the login name.
  */
-#include <fcntl.h>
 #include <pwd.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/spawn.h"
 #include "util/text.h"
-
-extern char **environ;
-
-#define ANSWER_LIMIT_BYTES 1000
 
 /* "Name <email>", or just a name. */
 static fdl_code split(cli *c, const char *given, char **name, char **email) {
@@ -34,28 +28,17 @@ static fdl_code split(cli *c, const char *given, char **name, char **email) {
 
 /* One line of "git config <key>"; NULL without git or without that key. */
 static char *ask_git(const char *key) {
-    int ends[2];
-    pid_t child = 0;
-    posix_spawn_file_actions_t actions;
-    char *const argv[] = {"git", "config", "--get", (char *)key, NULL};
-    char answer[ANSWER_LIMIT_BYTES + 1];
-    size_t length = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return NULL;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int failed = posix_spawnp(&child, "git", &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    for (ssize_t n = 1; !failed && n > 0 && length < ANSWER_LIMIT_BYTES; length += n > 0 ? (size_t)n : 0)
-        n = read(ends[0], answer + length, ANSWER_LIMIT_BYTES - length);
-    close(ends[0]);
-    if (!failed)
-        waitpid(child, NULL, 0);
-    answer[length] = '\0';
-    answer[strcspn(answer, "\n")] = '\0';
-    return answer[0] ? strdup(answer) : NULL;
+    const char *const argv[] = {"git", "config", "--get", key, NULL};
+    fdl_spawned git = {0};
+    fdl_error ignored;
+    char *answer = NULL;
+    if (fdl_spawn(argv, NULL, &git, &ignored) == FDL_OK && git.status == 0)
+        answer = strndup(git.output, strcspn(git.output, "\n"));
+    fdl_spawned_clear(&git);
+    if (answer && *answer)
+        return answer;
+    free(answer);
+    return NULL;
 }
 
 fdl_code cli_author(cli *c, const char *given, char **name, char **email) {

@@ -1,0 +1,173 @@
+/*
+ * spawn.c - posix_spawn with both outputs collected.
+ *
+ * They are read side by side: a child that fills one pipe while we wait at the
+ * other would wait for ever.
+ */
+#include "util/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/text.h"
+
+extern char **environ;
+
+/* One output: the end we read and what came so far. */
+typedef struct stream {
+    int fd;
+    char *bytes;
+    size_t length;
+} stream;
+
+static void stream_close(stream *s) {
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+/* ---- starting ----------------------------------------------------------------- */
+
+static fdl_code open_stream(stream *s, int *write_end, fdl_error *error) {
+    int ends[2];
+    fdl_code code = fdl_alloc(&s->bytes, FDL_SPAWN_OUTPUT_LIMIT_BYTES + 1, 1, error);
+    if (code == FDL_OK && pipe2(ends, O_CLOEXEC) != 0)
+        code = fdl_fail(error, FDL_FAILED, NULL, "cannot make a pipe: %s", strerror(errno));
+    if (code == FDL_OK) {
+        s->fd = ends[0];
+        *write_end = ends[1];
+    }
+    return code;
+}
+
+/* A child must not inherit that we ignore SIGPIPE. */
+static int set_attributes(posix_spawnattr_t *attributes) {
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    int failed = posix_spawnattr_setsigdefault(attributes, &defaults);
+    return failed ? failed : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn_child(const char *const *argv, int input, const int *outputs, pid_t *child) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed)
+        return failed;
+    failed = posix_spawnattr_init(&attributes);
+    if (failed) {
+        posix_spawn_file_actions_destroy(&actions);
+        return failed;
+    }
+    failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&actions, outputs[0], STDOUT_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&actions, outputs[1], STDERR_FILENO);
+    if (!failed)
+        failed = set_attributes(&attributes);
+    if (!failed)
+        failed = posix_spawnp(child, argv[0], &actions, &attributes, (char *const *)argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+static fdl_code start(const char *const *argv, const char *input_path, stream streams[2], pid_t *child,
+                      fdl_error *error) {
+    int outputs[2] = {-1, -1};
+    int input = open(input_path ? input_path : "/dev/null", O_RDONLY | O_CLOEXEC);
+    fdl_code code = input < 0 ? fdl_file_error(error, "read", input_path, errno) : FDL_OK;
+    for (int i = 0; i < 2 && code == FDL_OK; i++)
+        code = open_stream(&streams[i], &outputs[i], error);
+    if (code == FDL_OK) {
+        int failed = spawn_child(argv, input, outputs, child);
+        if (failed)
+            code = fdl_fail(error, failed == ENOENT ? FDL_NOT_FOUND : FDL_FAILED, argv[0], "cannot run '%s': %s",
+                            argv[0], strerror(failed));
+    }
+    for (int i = 0; i < 2; i++)
+        if (outputs[i] >= 0)
+            close(outputs[i]);
+    if (input >= 0)
+        close(input);
+    return code;
+}
+
+/* ---- listening ---------------------------------------------------------------- */
+
+static void take(stream *s) {
+    char dropped[4096];
+    size_t room = FDL_SPAWN_OUTPUT_LIMIT_BYTES - s->length;
+    ssize_t n = room > 0 ? read(s->fd, s->bytes + s->length, room) : read(s->fd, dropped, sizeof dropped);
+    if (n > 0 && room > 0)
+        s->length += (size_t)n;
+    if (n == 0 || (n < 0 && errno != EINTR))
+        stream_close(s);
+}
+
+static void listen_to(stream streams[2]) {
+    while (streams[0].fd >= 0 || streams[1].fd >= 0) {
+        struct pollfd ready[2] = {{.fd = streams[0].fd, .events = POLLIN}, {.fd = streams[1].fd, .events = POLLIN}};
+        if (poll(ready, 2, -1) < 0 && errno != EINTR)
+            return; /* what came so far is all; the child is waited for all the same */
+        for (int i = 0; i < 2; i++)
+            if (streams[i].fd >= 0 && ready[i].revents != 0)
+                take(&streams[i]);
+    }
+}
+
+static int wait_for(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+fdl_code fdl_spawn(const char *const *argv, const char *input_path, fdl_spawned *out, fdl_error *error) {
+    stream streams[2] = {{.fd = -1}, {.fd = -1}};
+    pid_t child = 0;
+    memset(out, 0, sizeof *out);
+    fdl_code code = start(argv, input_path, streams, &child, error);
+    if (code == FDL_OK) {
+        listen_to(streams);
+        stream_close(&streams[0]);
+        stream_close(&streams[1]);
+        out->status = wait_for(child);
+        out->output = streams[0].bytes;
+        out->message = streams[1].bytes;
+        for (size_t end = streams[1].length; end > 0 && strchr("\r\n", out->message[end - 1]); end--)
+            out->message[end - 1] = '\0';
+        return FDL_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        stream_close(&streams[i]);
+        free(streams[i].bytes);
+    }
+    return code;
+}
+
+void fdl_spawned_clear(fdl_spawned *spawned) {
+    free(spawned->output);
+    free(spawned->message);
+    memset(spawned, 0, sizeof *spawned);
+}
+
+const char *fdl_spawned_reason(fdl_spawned *spawned) {
+    char *last = strrchr(spawned->message, '\n');
+    const char *reason = last ? last + 1 : spawned->message;
+    for (char *c = spawned->message; *c; c++)
+        if (*c == '\r')
+            *c = ' ';
+    return reason;
+}
