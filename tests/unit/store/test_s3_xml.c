@@ -166,8 +166,7 @@ static void a_page_that_cannot_be_is_refused(void **state) {
         "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key><Size>99999999999999999999</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>a</Key><LastModified>now</LastModified></Contents></"
-        "ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><LastModified>now</LastModified></Contents></ListBucketResult>",
         "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult>",
     };
