@@ -80,10 +80,13 @@ static void a_hundred_replacements_are_as_small_as_one(void **state) {
     bench_run(b, "CREATE TABLE t AS SELECT n AS a, 'x' || n AS b FROM range(1000) r(n)");
     bench_freeze(b);
     uint64_t once = b->result.size_bytes;
-    for (int i = 0; i < 20; i++)
-        bench_run(b, "CREATE OR REPLACE TABLE t AS SELECT n AS a, 'x' || n AS b FROM range(1000) r(n); TRUNCATE t; "
-                     "INSERT INTO t SELECT n, 'y' FROM range(1000) r(n); TRUNCATE t; "
-                     "INSERT INTO t SELECT n, 'z' FROM range(1000) r(n)");
+    static const char *const again = "CREATE OR REPLACE TABLE t AS SELECT n AS a, 'x' || n AS b FROM range(1000) r(n); "
+                                     "TRUNCATE t; INSERT INTO t SELECT n, 'y' FROM range(1000) r(n); TRUNCATE t; "
+                                     "INSERT INTO t SELECT n, 'z' FROM range(1000) r(n); ";
+    char sql[33 * 300] = "";
+    for (int i = 0; i < 33; i++)
+        snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "%s", again);
+    bench_run(b, sql);
     bench_freeze(b);
     assert_int_equal(duck_count(b->frozen, "SELECT count(*) FROM ducklake_data_file"), 1);
     assert_int_equal(duck_count(b->frozen, orphans), 0);
