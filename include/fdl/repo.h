@@ -54,6 +54,26 @@ FDL_API const char *fdl_repo_address(const fdl_repo *repo);
  */
 FDL_API fdl_code fdl_repo_config(fdl_repo *repo, const fdl_config **out, fdl_error *error);
 
+/*
+ * The lists of fdl.json, one by one from index 0 on; FDL_NOT_FOUND behind the
+ * last.  They are looked at only here, so that a slip of the pen in them stops
+ * nobody who does not need them.  FDL_FAILED names the entry that is broken.
+ */
+
+/* A DuckLake format that new versions carry.  Strings belong to the repo. */
+typedef struct fdl_catalog_format {
+    const char *ducklake; /* "0.3" */
+    const char *until;    /* "2027-03-31": the last day, in UTC, for new versions; NULL: for ever */
+} fdl_catalog_format;
+
+FDL_API fdl_code fdl_repo_catalog_format(fdl_repo *repo, size_t index, fdl_catalog_format *out, fdl_error *error);
+
+/* Whether a version made at `now_ms` gets the format. */
+FDL_API bool fdl_catalog_format_is_due(const fdl_catalog_format *format, int64_t now_ms);
+
+/* A key whose signatures are to be expected: a line of an allowed signers file, which proves nothing by standing here. */
+FDL_API fdl_code fdl_repo_signer(fdl_repo *repo, size_t index, const char **line, fdl_error *error);
+
 /* ---- version records -------------------------------------------------- */
 
 typedef struct fdl_file_record {

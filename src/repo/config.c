@@ -4,6 +4,7 @@
  */
 #include "repo/config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -144,10 +145,89 @@ void fdl_config_file_clear(fdl_config_file *file) {
     memset(file, 0, sizeof *file);
 }
 
+/* ---- its lists ------------------------------------------------------------ */
+
+/* FDL_NOT_FOUND at the end, and without the list. */
+static fdl_code list_entry(const json_t *document, const char *field, size_t index, const json_t **out,
+                           fdl_error *error) {
+    json_t *list = NULL;
+    fdl_code code = fdl_json_array_optional(document, FDL_KEY_CONFIG, field, &list, error);
+    if (code == FDL_OK && index >= json_array_size(list))
+        return fdl_fail(error, FDL_NOT_FOUND, FDL_KEY_CONFIG, "'%s' has no more %s", FDL_KEY_CONFIG, field);
+    *out = json_array_get(list, index);
+    return code;
+}
+
+static bool is_day(const char *text) {
+    char instant[FDL_TIME_BYTES];
+    int64_t ms = 0;
+    snprintf(instant, sizeof instant, "%.10sT00:00:00Z", text);
+    return strlen(text) == 10 && fdl_time_parse(instant, &ms);
+}
+
+static fdl_code read_catalog_format(const json_t *document, size_t index, fdl_catalog_format *out, fdl_error *error) {
+    const json_t *entry = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%s#catalog_formats[%zu]", FDL_KEY_CONFIG, index);
+    fdl_code code = list_entry(document, "catalog_formats", index, &entry, error);
+    if (code == FDL_OK)
+        code = fdl_json_string(entry, name, "ducklake", &out->ducklake, error);
+    if (code == FDL_OK)
+        code = fdl_json_string_optional(entry, name, "until", &out->until, error);
+    if (code == FDL_OK && out->until && !is_day(out->until))
+        code = fdl_fail(error, FDL_FAILED, FDL_KEY_CONFIG, "'%s': until '%s' must be a day such as '2027-03-31'", name,
+                        out->until);
+    return code;
+}
+
+static fdl_code read_signer(const json_t *document, size_t index, const char **line, fdl_error *error) {
+    const json_t *entry = NULL;
+    fdl_code code = list_entry(document, "signers", index, &entry, error);
+    *line = json_string_value(entry);
+    if (code == FDL_OK && (!*line || strpbrk(*line, "\r\n")))
+        code = fdl_fail(error, FDL_FAILED, FDL_KEY_CONFIG, "'%s#signers[%zu]' must be one line of text", FDL_KEY_CONFIG,
+                        index);
+    return code;
+}
+
+fdl_code fdl_repo_catalog_format(fdl_repo *repo, size_t index, fdl_catalog_format *out, fdl_error *error) {
+    const fdl_config *config = NULL;
+    *out = (fdl_catalog_format){0};
+    fdl_code code = fdl_repo_config(repo, &config, error);
+    return code == FDL_OK ? read_catalog_format(repo->config.document, index, out, error) : code;
+}
+
+fdl_code fdl_repo_signer(fdl_repo *repo, size_t index, const char **line, fdl_error *error) {
+    const fdl_config *config = NULL;
+    fdl_code code = fdl_repo_config(repo, &config, error);
+    return code == FDL_OK ? read_signer(repo->config.document, index, line, error) : code;
+}
+
+/* Days of the same length compare as text. */
+bool fdl_catalog_format_is_due(const fdl_catalog_format *format, int64_t now_ms) {
+    char now[FDL_TIME_BYTES];
+    fdl_time_write(now_ms, now);
+    return !format->until || strncmp(now, format->until, 10) <= 0;
+}
+
+static fdl_code check_lists(const json_t *document, fdl_error *error) {
+    fdl_catalog_format format;
+    const char *line = NULL;
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; code == FDL_OK; i++)
+        code = read_catalog_format(document, i, &format, error);
+    code = code == FDL_NOT_FOUND ? FDL_OK : code;
+    for (size_t i = 0; code == FDL_OK; i++)
+        code = read_signer(document, i, &line, error);
+    return code == FDL_NOT_FOUND ? FDL_OK : code;
+}
+
 fdl_code fdl_config_check(const char *bytes, size_t length, fdl_error *error) {
     fdl_config_file file = {0};
     fdl_error why = {0};
     fdl_code code = fdl_config_parse(bytes, length, &file, &why);
+    if (code == FDL_OK)
+        code = check_lists(file.document, &why);
     fdl_config_file_clear(&file);
     return code == FDL_OK ? FDL_OK : fdl_fail(error, FDL_USAGE, FDL_KEY_CONFIG, "%s", why.message);
 }

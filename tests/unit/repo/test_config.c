@@ -5,6 +5,7 @@
 #include "lake.h"
 
 #include "repo/config.h"
+#include "util/ident.h"
 
 static void put_config(lake *l, const char *fields) {
     char text[4096];
@@ -51,6 +52,81 @@ static void unknown_fields_and_later_minor_formats_are_read(void **state) {
     expect(&l, FDL_OK, fdl_repo_config(l.repo, &config, &l.error));
     assert_string_equal(config->format, "0.9");
     lake_close(&l);
+}
+
+static void the_lists_are_read_entry_by_entry(void **state) {
+    (void)state;
+    lake l;
+    lake_open(&l);
+    put_config(&l, "\"catalog_formats\":[{\"ducklake\":\"1.0\"},{\"ducklake\":\"0.3\",\"until\":\"2027-03-31\"}],"
+                   "\"signers\":[\"alice@example.org ssh-ed25519 AAAA\"]");
+    fdl_catalog_format format;
+    const char *line = NULL;
+    expect(&l, FDL_OK, fdl_repo_catalog_format(l.repo, 0, &format, &l.error));
+    assert_string_equal(format.ducklake, "1.0");
+    assert_null(format.until);
+    expect(&l, FDL_OK, fdl_repo_catalog_format(l.repo, 1, &format, &l.error));
+    assert_string_equal(format.ducklake, "0.3");
+    assert_string_equal(format.until, "2027-03-31");
+    expect(&l, FDL_NOT_FOUND, fdl_repo_catalog_format(l.repo, 2, &format, &l.error));
+    expect(&l, FDL_OK, fdl_repo_signer(l.repo, 0, &line, &l.error));
+    assert_string_equal(line, "alice@example.org ssh-ed25519 AAAA");
+    expect(&l, FDL_NOT_FOUND, fdl_repo_signer(l.repo, 1, &line, &l.error));
+    lake_close(&l);
+}
+
+static void a_repository_without_lists_has_no_entries(void **state) {
+    (void)state;
+    lake l;
+    lake_open(&l);
+    put_config(&l, "\"signers\":null");
+    fdl_catalog_format format;
+    const char *line = NULL;
+    expect(&l, FDL_NOT_FOUND, fdl_repo_catalog_format(l.repo, 0, &format, &l.error));
+    expect(&l, FDL_NOT_FOUND, fdl_repo_signer(l.repo, 0, &line, &l.error));
+    lake_close(&l);
+}
+
+static void a_broken_list_stops_only_who_asks_for_it(void **state) {
+    (void)state;
+    static const char *const broken[] = {
+        "\"catalog_formats\":7",
+        "\"catalog_formats\":[\"0.3\"]",
+        "\"catalog_formats\":[{\"until\":\"2027-03-31\"}]",
+        "\"catalog_formats\":[{\"ducklake\":\"0.3\",\"until\":\"tomorrow\"}]",
+        "\"catalog_formats\":[{\"ducklake\":\"0.3\",\"until\":\"2027-02-30\"}]",
+        "\"catalog_formats\":[{\"ducklake\":\"0.3\",\"until\":\"2027-03-31T00:00:00Z\"}]",
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        lake l;
+        lake_open(&l);
+        put_config(&l, broken[i]);
+        const fdl_config *config = NULL;
+        fdl_catalog_format format;
+        expect(&l, FDL_OK, fdl_repo_config(l.repo, &config, &l.error));
+        expect(&l, FDL_FAILED, fdl_repo_catalog_format(l.repo, 0, &format, &l.error));
+        expect_message(&l, "catalog_formats");
+        lake_close(&l);
+    }
+    lake l;
+    lake_open(&l);
+    put_config(&l, "\"signers\":[\"alice key\\nmallory key\"]");
+    const char *line = NULL;
+    expect(&l, FDL_FAILED, fdl_repo_signer(l.repo, 0, &line, &l.error));
+    expect_message(&l, "signers[0]");
+    lake_close(&l);
+}
+
+static void a_format_is_due_until_the_end_of_its_last_day_in_utc(void **state) {
+    (void)state;
+    int64_t before = 0, after = 0;
+    assert_true(fdl_time_parse("2027-03-31T23:59:59Z", &before));
+    assert_true(fdl_time_parse("2027-04-01T00:00:00Z", &after));
+    fdl_catalog_format format = {.ducklake = "0.3", .until = "2027-03-31"};
+    assert_true(fdl_catalog_format_is_due(&format, before));
+    assert_false(fdl_catalog_format_is_due(&format, after));
+    format.until = NULL;
+    assert_true(fdl_catalog_format_is_due(&format, after));
 }
 
 static void final_slashes_are_added(void **state) {
@@ -275,6 +351,10 @@ int main(void) {
         cmocka_unit_test(a_config_is_read_with_its_fields),
         cmocka_unit_test(a_config_with_nothing_but_the_format_has_the_usual_data_folder),
         cmocka_unit_test(unknown_fields_and_later_minor_formats_are_read),
+        cmocka_unit_test(the_lists_are_read_entry_by_entry),
+        cmocka_unit_test(a_repository_without_lists_has_no_entries),
+        cmocka_unit_test(a_broken_list_stops_only_who_asks_for_it),
+        cmocka_unit_test(a_format_is_due_until_the_end_of_its_last_day_in_utc),
         cmocka_unit_test(final_slashes_are_added),
         cmocka_unit_test(the_config_is_read_once),
         cmocka_unit_test(an_unknown_major_format_names_both_versions),
