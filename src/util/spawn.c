@@ -68,7 +68,8 @@ static int spawn_child(const char *const *argv, int input, const int *outputs, p
         posix_spawn_file_actions_destroy(&actions);
         return failed;
     }
-    failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    if (input >= 0)
+        failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     if (!failed)
         failed = posix_spawn_file_actions_adddup2(&actions, outputs[0], STDOUT_FILENO);
     if (!failed)
@@ -85,8 +86,8 @@ static int spawn_child(const char *const *argv, int input, const int *outputs, p
 static fdl_code start(const char *const *argv, const char *input_path, stream streams[2], pid_t *child,
                       fdl_error *error) {
     int outputs[2] = {-1, -1};
-    int input = open(input_path ? input_path : "/dev/null", O_RDONLY | O_CLOEXEC);
-    fdl_code code = input < 0 ? fdl_file_error(error, "read", input_path, errno) : FDL_OK;
+    int input = input_path ? open(input_path, O_RDONLY | O_CLOEXEC) : -1;
+    fdl_code code = input_path && input < 0 ? fdl_file_error(error, "read", input_path, errno) : FDL_OK;
     for (int i = 0; i < 2 && code == FDL_OK; i++)
         code = open_stream(&streams[i], &outputs[i], error);
     if (code == FDL_OK) {

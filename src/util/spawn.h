@@ -20,7 +20,7 @@ typedef struct fdl_spawned {
 
 /*
  * Runs argv[0], looked for in PATH; argv ends with NULL.  Its stdin is the file
- * `input_path`, or empty when that is NULL.  FDL_OK however it ended.
+ * `input_path`; NULL: ours, for it may have to ask a person.  FDL_OK however it ended.
  * FDL_NOT_FOUND: there is no such program.
  */
 fdl_code fdl_spawn(const char *const *argv, const char *input_path, fdl_spawned *out, fdl_error *error);

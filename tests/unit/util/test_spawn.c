@@ -1,6 +1,9 @@
 /*
  * test_spawn.c - other programs: what they print, how they end, what they read.
  */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "support/support.h"
 #include "util/file.h"
 #include "util/spawn.h"
@@ -32,7 +35,7 @@ static void test_words_reach_the_program_as_they_are(void **state) {
     fdl_spawned_clear(&spawned);
 }
 
-static void test_its_input_is_the_file_given_or_empty(void **state) {
+static void test_its_input_is_the_file_given_or_ours(void **state) {
     (void)state;
     fdl_spawned spawned;
     char *folder = test_scratch_make();
@@ -41,8 +44,11 @@ static void test_its_input_is_the_file_given_or_empty(void **state) {
     run("cat", path, &spawned);
     assert_string_equal(spawned.output, "hello");
     fdl_spawned_clear(&spawned);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
+    close(fd);
     run("cat", NULL, &spawned);
-    assert_string_equal(spawned.output, "");
+    assert_string_equal(spawned.output, "hello");
     assert_string_equal(fdl_spawned_reason(&spawned), "");
     fdl_spawned_clear(&spawned);
     free(path);
@@ -84,7 +90,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_outputs_and_the_exit_code_come_back),
         cmocka_unit_test(test_words_reach_the_program_as_they_are),
-        cmocka_unit_test(test_its_input_is_the_file_given_or_empty),
+        cmocka_unit_test(test_its_input_is_the_file_given_or_ours),
         cmocka_unit_test(test_output_beyond_the_limit_is_dropped_and_the_program_ends),
         cmocka_unit_test(test_a_killed_program_is_told_by_its_signal),
         cmocka_unit_test(test_a_program_or_input_that_is_not_there_is_named),
