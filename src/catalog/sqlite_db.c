@@ -57,7 +57,6 @@ static fdl_code open_at(const char *path, int flags, sqlite3 **out, fdl_error *e
     sqlite3_busy_timeout(db, FDL_SQLITE_WAIT_MS);
     /* A stranger's triggers and views may call no function with side effects. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     *out = db;
     return FDL_OK;
 }
