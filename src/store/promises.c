@@ -100,9 +100,11 @@ static fdl_condition if_match(const char *etag) {
 static fdl_code put(trial *t, const char *name, const char *text, fdl_condition condition, fdl_object *object) {
     char key[KEY_BYTES];
     key_of(t, name, key);
-    remember(t, name);
     fdl_source source = {.bytes = text, .length_bytes = strlen(text)};
-    return fdl_store_put(t->store, key, &source, condition, object, t->error);
+    fdl_code code = fdl_store_put(t->store, key, &source, condition, object, t->error);
+    if (code != FDL_CONFLICT && code != FDL_DENIED) /* else nothing was written, and nothing is to be removed */
+        remember(t, name);
+    return code;
 }
 
 /* The promise is broken; the trial of it ends, and that is no failure. */

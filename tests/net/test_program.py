@@ -1,0 +1,379 @@
+"""The program and DuckDB on repositories in buckets and behind web servers: the same story as in a folder.
+
+What the program prints is pasted into DuckDB as it is.  Requests are counted by the proxy, not timed.
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from fault_proxy import FaultProxy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+
+import harness  # noqa: E402
+from harness import CONFLICT, FAILURE, NOT_FOUND, OK, text  # noqa: E402
+
+ODD_VALUES = ["a b+c", "100%", "ü/é", "AC/DC", "%20", "", None]
+
+
+def duck(*statements):
+    """A DuckDB with everything the printed statements need."""
+    con = harness.duck()
+    con.execute(f"LOAD {text(harness.extension('httpfs'))}")
+    site = Path(sys.prefix) / "lib"
+    found = sorted(site.rglob("aws.duckdb_extension"))
+    assert found, f"no aws extension below {site}: run tools/setup check"
+    con.execute(f"LOAD {text(found[0])}")
+    for statement in statements:
+        con.execute(statement)
+    return con
+
+
+class Lake:
+    """A repository somewhere, a working catalog from it, and the variables that lead there."""
+
+    def __init__(self, address, folder, variables):
+        self.address, self.folder, self.variables = address, Path(folder), variables
+        self.work = self.folder / "work.sqlite"
+
+    def fdl(self, *args, code=OK):
+        return harness.fdl(*args, code=code, env=self.variables)
+
+    def duck(self, printed):
+        """DuckDB with the lines that the program printed, in a process environment that has the credentials."""
+        before = dict(os.environ)
+        os.environ.update({k: v for k, v in self.variables.items() if v is not None})
+        try:
+            return duck(*printed.stdout.splitlines())
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+    def checkout(self, *options):
+        self.printed = self.fdl("checkout", self.address, self.work, *options)
+        return self.printed
+
+    def write(self, *statements):
+        with self.duck(self.printed) as con:
+            for statement in statements:
+                con.execute(statement).fetchall()
+
+    def commit(self, message="a step", *options, code=OK):
+        return self.fdl("commit", self.work, "-m", message, *options, code=code)
+
+    def push(self, *options, code=OK):
+        return self.fdl("push", self.work, *options, code=code)
+
+    def publish(self, *statements):
+        self.write(*statements)
+        self.commit()
+        self.push()
+        return self.head()
+
+    def head(self):
+        return self.fdl("url", self.address, "--json").json["id"]
+
+    def read(self, sql, *revision, address=None):
+        with self.duck(self.fdl("attach", address or self.address, *revision)) as con:
+            return con.execute(sql).fetchall()
+
+
+def bucket_variables(server, url=None):
+    return {name: value for name, value in server.client_environment(url).items() if name.startswith("AWS_")}
+
+
+@pytest.fixture
+def lake(s3, bucket, tmp_path):
+    """An empty repository in a bucket of each server in turn."""
+    made = Lake(f"s3://{bucket}/lake", tmp_path, bucket_variables(s3))
+    made.fdl("init", made.address)
+    made.checkout()
+    return made
+
+
+@pytest.fixture
+def counted(versitygw, tmp_path):
+    """The same on one server, with a proxy that counts between."""
+    bucket = f"counted-{os.path.basename(tmp_path).replace('_', '-').lower()[-40:]}".strip("-")
+    versitygw.boto().create_bucket(Bucket=bucket)
+    with FaultProxy(versitygw.port) as proxy:
+        made = Lake(f"s3://{bucket}/lake", tmp_path, bucket_variables(versitygw, proxy.url))
+        made.proxy = proxy
+        made.direct = Lake(made.address, tmp_path, bucket_variables(versitygw))
+        made.fdl("init", made.address)
+        made.checkout()
+        yield made
+
+
+# ---- the story ---------------------------------------------------------------------------------------------------
+
+
+def test_a_bucket_is_written_published_and_read(lake):
+    first = lake.publish(
+        "CREATE TABLE lake.t AS SELECT range::INT AS i FROM range(1000)", "DELETE FROM lake.t WHERE i < 10"
+    )
+    second = lake.publish("UPDATE lake.t SET i = -1 WHERE i = 500")
+    assert lake.read("SELECT count(*), min(i) FROM lake.t", first) == [(990, 10)]
+    assert lake.read("SELECT count(*), min(i) FROM lake.t") == [(990, -1)]
+    log = lake.fdl("log", lake.address, "--json").json["versions"]
+    assert [version["id"] for version in log] == [second, first]
+    lake.fdl("tag", lake.address, "v1", first)
+    assert lake.read("SELECT count(*) FROM lake.t", "v1") == [(990,)]
+    assert lake.fdl("verify", lake.address, "--all", "--data", "--json").json["findings"] == []
+
+
+def test_a_secret_is_never_printed(lake):
+    for answer in (lake.printed, lake.fdl("doctor", lake.address)):
+        assert lake.variables["AWS_SECRET_ACCESS_KEY"] not in answer.stdout + answer.stderr
+
+
+def test_wrong_credentials_are_told_with_their_source_and_without_the_secret(versitygw, tmp_path):
+    versitygw.boto().create_bucket(Bucket="locked")
+    variables = {**bucket_variables(versitygw), "AWS_SECRET_ACCESS_KEY": "not-the-secret"}
+    answer = Lake("s3://locked/lake", tmp_path, variables).fdl("init", "s3://locked/lake", code=FAILURE)
+    assert "AWS_ACCESS_KEY_ID" in answer.complaint
+    assert "not-the-secret" not in answer.stderr
+
+
+def test_a_bucket_that_does_not_exist_is_named(versitygw, tmp_path):
+    lake = Lake("s3://nowhere-at-all/lake", tmp_path, bucket_variables(versitygw))
+    answer = lake.fdl("url", lake.address, code=None)
+    assert answer.code != OK
+    assert "nowhere-at-all" in answer.complaint
+
+
+def test_every_spelling_of_an_address_is_one_repository(lake):
+    lake.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    urls = {lake.fdl("url", spelling).stdout for spelling in (lake.address, lake.address + "/")}
+    assert len(urls) == 1
+
+
+def test_a_repository_at_the_root_of_a_bucket_and_a_neighbour_with_a_longer_name(s3, bucket, tmp_path):
+    variables = bucket_variables(s3)
+    lakes = [Lake(f"s3://{bucket}/{name}", tmp_path / f"w{n}", variables) for n, name in enumerate(("lake", "lake2"))]
+    for lake in lakes:
+        lake.folder.mkdir()
+        lake.fdl("init", lake.address)
+        lake.checkout()
+        lake.publish(f"CREATE TABLE lake.t AS SELECT {text(lake.address)} AS me")
+    for lake in lakes:
+        assert lake.read("FROM lake.t") == [(lake.address,)]
+        assert lake.fdl("verify", lake.address, "--all", "--json").json["versions"] == 1
+        refs = lake.fdl("branch", lake.address, "--json").json["refs"]
+        assert [ref["name"] for ref in refs] == ["main"]
+
+
+def test_a_repository_may_be_a_whole_bucket(s3, bucket, tmp_path):
+    lake = Lake(f"s3://{bucket}", tmp_path, bucket_variables(s3))
+    lake.fdl("init", lake.address)
+    lake.checkout()
+    lake.publish("CREATE TABLE lake.t AS SELECT 7 AS i")
+    assert lake.read("FROM lake.t") == [(7,)]
+    assert lake.fdl("verify", f"s3://{bucket}/", "--all", "--json").json["findings"] == []
+
+
+def test_odd_names_are_the_same_key_in_a_bucket_a_folder_and_a_url(lake, served, nginx):
+    values = ", ".join(f"({'NULL' if value is None else text(value)}, {n})" for n, value in enumerate(ODD_VALUES))
+    lake.publish(
+        "CREATE TABLE lake.p (k VARCHAR, v INT)",
+        "ALTER TABLE lake.p SET PARTITIONED BY (k)",
+        f"INSERT INTO lake.p VALUES {values}",
+        'CREATE TABLE lake."ü b+c" AS SELECT 1 AS i',
+    )
+    rows = sorted((n, value) for n, value in enumerate(ODD_VALUES))
+    copy = served / "copy"
+    lake.fdl("clone", lake.address, copy, "--all")
+    for address in (lake.address, copy, f"{nginx.url}/copy"):
+        assert lake.fdl("verify", address, "--all", "--data", "--json").json["findings"] == []
+        assert sorted(lake.read("SELECT v, k FROM lake.p", address=address)) == rows
+        assert lake.read('FROM lake."ü b+c"', address=address) == [(1,)]
+
+
+def test_a_clone_goes_between_any_two_stores_and_copies_only_what_is_new(lake, bucket, tmp_path):
+    lake.publish("CREATE TABLE lake.t AS SELECT range AS i FROM range(10)")
+    there, back = tmp_path / "there", f"s3://{bucket}/back"
+    assert lake.fdl("clone", lake.address, there, "--all", "--json").json["files"] > 3
+    lake.publish("INSERT INTO lake.t VALUES (10)")
+    assert lake.fdl("clone", lake.address, there, "--all", "--json").json["versions"] == 1
+    again = lake.fdl("clone", lake.address, there, "--all", "--json").json
+    assert (again["files"], again["bytes"], again["refs"]) == (0, 0, 0)
+    lake.fdl("clone", there, back, "--all")
+    for address in (there, back):
+        assert lake.read("SELECT count(*) FROM lake.t", address=address) == [(11,)]
+        assert lake.read("SELECT count(*) FROM lake.t", "HEAD~1", address=address) == [(10,)]
+        assert lake.fdl("verify", address, "--all", "--json").json["findings"] == []
+
+
+def test_a_clone_onto_another_repository_is_refused(lake, tmp_path):
+    lake.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    lake.fdl("init", tmp_path / "other")
+    assert "another repository" in lake.fdl("clone", lake.address, tmp_path / "other", code=CONFLICT).complaint
+
+
+# ---- behind a web server --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder_lake(served):
+    """A published folder that nginx serves."""
+    made = Lake(served / "lake", served.parent, {})
+    made.fdl("init", made.address)
+    made.checkout()
+    made.publish("CREATE TABLE lake.t AS SELECT range::INT AS i FROM range(100)", "DELETE FROM lake.t WHERE i = 3")
+    return made
+
+
+def test_a_web_server_is_enough_to_read(folder_lake, nginx):
+    url = f"{nginx.url}/lake"
+    version = folder_lake.head()
+    folder_lake.fdl("tag", folder_lake.address, "v1")
+    assert folder_lake.read("SELECT count(*), sum(i) FROM lake.t", address=url) == [(99, 4947)]
+    assert folder_lake.fdl("log", url, "--json").json["versions"][0]["id"] == version
+    assert folder_lake.fdl("show", url, "v1", "--json").json["dataset"]["tables"][0]["rows"] == 99
+    assert folder_lake.fdl("show", url, version[:13], "--json").json["version"]["id"] == version
+    assert [ref["name"] for ref in folder_lake.fdl("tag", url, "--json").json["refs"]] == ["v1"]
+    assert "no branch, tag or version" in folder_lake.fdl("url", url, "nothing", code=NOT_FOUND).complaint
+
+
+def test_the_newest_version_is_read_from_the_ref_though_refs_json_lags(folder_lake, nginx):
+    lagging = (folder_lake.address / "refs.json").read_bytes()
+    second = folder_lake.publish("INSERT INTO lake.t VALUES (1000)")
+    (folder_lake.address / "refs.json").write_bytes(lagging)
+    assert second in folder_lake.fdl("url", f"{nginx.url}/lake").stdout
+    assert second in folder_lake.fdl("url", f"{nginx.url}/lake", "main").stdout
+
+
+def test_work_on_a_web_server_is_committed_with_relative_paths_and_refused_in_one_line(folder_lake, nginx, tmp_path):
+    web = Lake(f"{nginx.url}/lake", tmp_path / "web", {})
+    web.folder.mkdir()
+    web.checkout()
+    web.write("INSERT INTO lake.t VALUES (7000)", "UPDATE lake.t SET i = -5 WHERE i = 5")
+    web.commit()
+    pending = next((Path(f"{web.work}.fdl") / "pending").iterdir())
+    with harness.duckdb.connect() as con:
+        con.execute(f"ATTACH {text(pending / 'ducklake.duckdb')} AS raw (READ_ONLY)")
+        for table in ("ducklake_data_file", "ducklake_delete_file"):
+            assert con.execute(f"SELECT path FROM raw.{table} WHERE NOT path_is_relative").fetchall() == []
+    new = [line for line in (pending / "files.txt").read_text().splitlines() if line.startswith("+")]
+    local = Path(f"{web.work}.fdl") / "data"
+    assert new and all((local / line.split(" ", 2)[2]).exists() for line in new)
+    assert "takes no writes" in web.push(code=FAILURE).complaint
+    assert web.fdl("status", web.work, "--json").json["pending"] == [pending.name]
+
+
+def test_a_checkout_from_a_web_server_and_no_change_is_nothing_to_commit(folder_lake, nginx, tmp_path):
+    web = Lake(f"{nginx.url}/lake", tmp_path / "web", {})
+    web.folder.mkdir()
+    web.checkout()
+    assert web.commit("nothing", "--json").json["made"] is False
+
+
+# ---- requests -----------------------------------------------------------------------------------------------------------
+
+
+def test_reading_over_http_costs_few_requests(folder_lake, web_proxy):
+    url = f"{web_proxy.url}/lake"
+    work = folder_lake.folder / "http.sqlite"
+    for most, args in ((4, ("url", url)), (5, ("attach", url)), (6, ("checkout", url, work))):
+        web_proxy.reset()
+        folder_lake.fdl(*args)
+        assert web_proxy.count() <= most, [seen.target for seen in web_proxy.seen]
+
+
+def test_a_push_costs_as_much_as_it_brings_whatever_the_history_and_the_refs(counted):
+    counted.publish("CREATE TABLE lake.t AS SELECT range AS i FROM range(10)")
+    costs = []
+    for n in range(3):
+        counted.write(*[f"INSERT INTO lake.t VALUES ({i})" for i in range(n + 1)])
+        counted.commit()
+        counted.proxy.reset()
+        counted.push()
+        costs.append(counted.proxy.count() - (n + 1))
+    assert max(costs) <= 10 and len(set(costs)) == 1, costs
+    counted.fdl("tag", counted.address, "v1")
+    counted.fdl("branch", counted.address, "side", "HEAD~2")
+    counted.write("INSERT INTO lake.t VALUES (77)")
+    counted.commit()
+    counted.proxy.reset()
+    counted.push()
+    assert counted.proxy.count() <= 1 + 10 + 2, [seen.target for seen in counted.proxy.seen]
+
+
+def test_a_commit_without_news_costs_one_request(counted):
+    counted.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    counted.proxy.reset()
+    assert counted.commit("again", "--json").json["made"] is False
+    assert counted.proxy.count() <= 1
+
+
+# ---- servers with manners of their own ------------------------------------------------------------------------------------
+
+
+def test_a_bucket_that_nobody_may_list_answers_403_for_what_is_missing(counted):
+    version = counted.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    counted.fdl("tag", counted.address, "v1")
+    counted.proxy.reset()
+    counted.proxy.fault_next("GET", "expired.json", 403, times=9)
+    counted.proxy.fault_next("GET", "refs/heads/v1", 403, times=9)
+    assert version in counted.fdl("url", counted.address, "v1").stdout
+    counted.proxy.fault_next("HEAD", "00000000-0000", 403)
+    assert "permission" in counted.fdl("doctor", counted.address).stdout
+
+
+def test_a_store_that_ignores_conditions_is_refused_unless_told_otherwise(versitygw, tmp_path):
+    """The proxy takes the conditions away from every write, as a careless server would."""
+    versitygw.boto().create_bucket(Bucket="careless")
+    from careless import CarelessProxy
+
+    with CarelessProxy(versitygw.port) as proxy:
+        lake = Lake("s3://careless/lake", tmp_path, bucket_variables(versitygw, proxy.url))
+        assert "--unsafe-no-conditions" in lake.fdl("init", lake.address, code=None).complaint
+        lake.fdl("url", lake.address, code=NOT_FOUND)
+        lake.fdl("init", lake.address, "--unsafe-no-conditions")
+        lake.checkout()
+        lake.write("CREATE TABLE lake.t AS SELECT 1 AS i")
+        lake.commit()
+        assert "--unsafe-no-conditions" in lake.push(code=None).complaint
+        lake.push("--unsafe-no-conditions")
+        assert lake.fdl("doctor", lake.address, code=FAILURE).stdout.count("bad ") >= 2
+
+
+# ---- two at once --------------------------------------------------------------------------------------------------------------
+
+
+def test_of_sixteen_writers_one_wins_each_round_and_no_work_is_lost(versitygw, tmp_path):
+    versitygw.boto().create_bucket(Bucket="raced")
+    lake = Lake("s3://raced/lake", tmp_path, bucket_variables(versitygw))
+    lake.fdl("init", lake.address)
+    lake.checkout()
+    lake.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    for seq in range(2, 5):
+        before = lake.head()
+        works = []
+        for n in range(16):
+            work = tmp_path / f"w{seq}-{n}.sqlite"
+            lake.fdl("checkout", lake.address, work)
+            lake.fdl("commit", work, "-m", f"writer {n}", "--allow-empty")
+            works.append(work)
+        env = harness.environment(**lake.variables)
+        running = [
+            harness.subprocess.Popen(
+                harness.command("push", work), env=env, stdout=harness.subprocess.PIPE, stderr=harness.subprocess.PIPE
+            )
+            for work in works
+        ]
+        for process in running:
+            process.communicate(timeout=harness.PATIENCE_SECONDS)
+        codes = sorted(process.returncode for process in running)
+        assert codes == [OK] + [CONFLICT] * 15
+        log = lake.fdl("log", lake.address, "-n", "2", "--json").json["versions"]
+        assert (log[0]["seq"], log[1]["id"]) == (seq, before)
+        for work, process in zip(works, running):
+            pending = lake.fdl("status", work, "--json").json["pending"]
+            assert len(pending) == (0 if process.returncode == OK else 1)
+        for work in works:
+            work.unlink()
+            shutil.rmtree(f"{work}.fdl")
