@@ -37,12 +37,22 @@ FDL_API fdl_code fdl_init(fdl_repo *repo, const fdl_init_options *options, bool 
 typedef struct fdl_location {
     fdl_target target;
     fdl_version version;
+    const char *format; /* the DuckLake format of the catalog at the URL; belongs to `version` */
     char *catalog_url;
 } fdl_location;
 
 /* FDL_EXPIRED with the reason for a version that is gone. */
 FDL_API fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl_error *error);
 FDL_API void fdl_location_clear(fdl_location *location);
+
+/*
+ * Chooses the catalog that a DuckDB release can read ("1.4", "1.5.0", "v1.5.5"):
+ * the main one, or the same in another DuckLake format.  FDL_NOT_FOUND, naming
+ * the formats there are: the version has none for it.  FDL_USAGE: not a release
+ * whose format is known.
+ */
+FDL_API fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location, const char *release,
+                                         fdl_error *error);
 
 /* The whole ATTACH statement to read with, ending in ';'; released with free(). */
 FDL_API fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *alias, char **out,
@@ -102,6 +112,9 @@ typedef struct fdl_commit_options {
     const char *author_name;
     const char *author_email; /* NULL if none */
     const char *dataset_path; /* NULL: the parent's description goes on */
+    const char *const *sources; /* original files to keep and list */
+    size_t source_count;
+    const char *sign_key; /* a private key's file, or a public one whose private part the SSH agent has; NULL: no signature */
     bool allow_empty;
     bool keep_snapshots;
     bool flush_inlined;
@@ -149,13 +162,40 @@ typedef fdl_code (*fdl_log_callback)(void *data, const fdl_version *version, con
 FDL_API fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_callback callback, void *data,
                          fdl_error *error);
 
+/* What a version's signature is worth. */
+typedef enum fdl_signature_state {
+    FDL_UNSIGNED,
+    FDL_SIGNATURE_GOOD,    /* by a key that the allowed signers list */
+    FDL_SIGNATURE_UNKNOWN, /* fits the record, but by a key that is not listed, or nobody said whom to trust */
+    FDL_SIGNATURE_BAD      /* does not fit the record */
+} fdl_signature_state;
+
+/* Texts may be "". */
+typedef struct fdl_signature {
+    fdl_signature_state state;
+    char principal[256]; /* GOOD: who, as the allowed signers call them */
+    char key[256];       /* "ED25519 key SHA256:...", of one that fits */
+    char expected[256];  /* as whom fdl.json lists the key, which proves nothing */
+    char reason[512];    /* why it is not good, for people */
+} fdl_signature;
+
+/* "unsigned", "good", "unknown", "bad": stable, for JSON. */
+FDL_API const char *fdl_signature_name(fdl_signature_state state);
+
+typedef struct fdl_show_options {
+    const char *allowed_signers; /* a file as ssh-keygen -Y verify takes it; NULL: nobody is trusted */
+} fdl_show_options;
+
 typedef struct fdl_show_result {
     fdl_version version;
     fdl_expiry expiry;
+    fdl_signature signature;
     char *dataset; /* the bytes of dataset.json; NULL when it is not there: expired, or a mirror of the record alone */
 } fdl_show_result;
 
-FDL_API fdl_code fdl_show(fdl_repo *repo, const char *revision, fdl_show_result *out, fdl_error *error);
+/* `options` may be NULL. */
+FDL_API fdl_code fdl_show(fdl_repo *repo, const char *revision, const fdl_show_options *options, fdl_show_result *out,
+                          fdl_error *error);
 FDL_API void fdl_show_result_clear(fdl_show_result *result);
 
 /* ---- branch and tag --------------------------------------------------- */
@@ -172,6 +212,7 @@ FDL_API fdl_code fdl_ref_delete(fdl_repo *repo, const char *kind, const char *na
 typedef struct fdl_clone_options {
     const char *ref; /* a branch, a tag or HEAD; NULL: every branch and tag */
     bool all;        /* catalogs and data of every ancestor too, not only of what refs name */
+    bool sources;    /* original files too */
 } fdl_clone_options;
 
 typedef struct fdl_clone_result {
@@ -194,7 +235,8 @@ FDL_API fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options
 typedef struct fdl_verify_options {
     const char *revision; /* NULL: HEAD; not with `all` */
     bool all;             /* every version, every ref, refs.json, and what nothing needs */
-    bool data;            /* read the data files too: Parquet footers and row counts */
+    bool data;            /* read the data files and originals too: Parquet footers, row counts, sha256 */
+    const char *allowed_signers; /* a file; every version must then be signed by one of them.  NULL: need not */
 } fdl_verify_options;
 
 typedef struct fdl_verify_result {
@@ -202,6 +244,7 @@ typedef struct fdl_verify_result {
     uint64_t expired;  /* of them */
     uint64_t records;  /* of them, those of which a mirror holds the record alone */
     uint64_t files;    /* data files looked at, each once */
+    uint64_t trusted;  /* versions signed by an allowed signer */
     uint64_t findings;
 } fdl_verify_result;
 

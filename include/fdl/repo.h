@@ -123,6 +123,10 @@ FDL_API fdl_code fdl_version_parse(const char *bytes, size_t length_bytes, const
 /* Reads versions/<id>/version.json.  FDL_NOT_FOUND: no such version. */
 FDL_API fdl_code fdl_version_read(fdl_repo *repo, const char *id, fdl_version *out, fdl_error *error);
 
+/* The same with the bytes it was read from, for a signature is over them; released with free(). */
+FDL_API fdl_code fdl_version_load(fdl_repo *repo, const char *id, fdl_version *out, char **bytes, size_t *length_bytes,
+                                  fdl_error *error);
+
 /* expired.json */
 typedef struct fdl_expiry {
     bool expired;
@@ -217,7 +221,7 @@ FDL_API fdl_code fdl_resolve(fdl_repo *repo, const char *revision, fdl_target *o
 /* ---- addresses -------------------------------------------------------- */
 
 /* "<root>versions/<id>/<path>" and "<root><data_dir>"; released with free(). */
-FDL_API fdl_code fdl_version_url(fdl_repo *repo, const fdl_version *version, char **out, fdl_error *error);
+FDL_API fdl_code fdl_version_url(fdl_repo *repo, const char *id, const char *path, char **out, fdl_error *error);
 FDL_API fdl_code fdl_data_url(fdl_repo *repo, char **out, fdl_error *error);
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 
 static const cli_option options[] = {
     {"as", 0, "NAME", "the name to attach as (lake)"},
+    {"duckdb", 0, "RELEASE", "for readers with that DuckDB: 1.4, 1.5.0, ..."},
     {0},
 };
 
@@ -17,13 +18,15 @@ static fdl_code run(cli *c) {
     fdl_code code = cli_open(c, &repo);
     if (code == FDL_OK)
         code = fdl_locate(repo, c->operands[1], &found, &c->error);
+    if (code == FDL_OK && cli_value(c, "duckdb"))
+        code = fdl_location_for_duckdb(repo, &found, cli_value(c, "duckdb"), &c->error);
     if (code == FDL_OK)
         code = fdl_attach_statement(repo, &found, cli_value(c, "as"), &statement, &c->error);
     if (code == FDL_OK)
         code = fdl_secret_statement(repo, &secret, &c->error);
     if (code == FDL_OK && c->json)
-        code = cli_json(c, json_pack("{s:s, s:s, s:s*, s:s}", "id", found.target.id, "url", found.catalog_url, "secret",
-                                     secret, "attach", statement));
+        code = cli_json(c, json_pack("{s:s, s:s, s:s, s:s*, s:s}", "id", found.target.id, "url", found.catalog_url,
+                                     "ducklake", found.format, "secret", secret, "attach", statement));
     else if (code == FDL_OK)
         cli_print("%s%s%s\n", secret ? secret : "", secret ? "\n" : "", statement);
     free(secret);
@@ -39,7 +42,9 @@ const cli_command cli_cmd_attach = {
     .min_operands = 1,
     .max_operands = 2,
     .summary = "Print the ATTACH statement to read a version with",
-    .details = "Paste it into DuckDB with the ducklake extension (and httpfs for a remote repository).",
+    .details = "Paste it into DuckDB with the ducklake extension (and httpfs for a remote repository).\n"
+               "DuckDB releases differ in the DuckLake format they read; a version may carry its catalog in\n"
+               "several, and --duckdb chooses the right one.",
     .options = options,
     .run = run,
 };

@@ -3,6 +3,7 @@
  *
  *   1 HEAD, or the ref asked for   2 version.json   3 no expired.json   4 ATTACH
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,8 @@ fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl
     if (code == FDL_OK && expiry.expired)
         code = refuse_expired(found.target.id, &expiry, error);
     if (code == FDL_OK)
-        code = fdl_version_url(repo, &found.version, &found.catalog_url, error);
+        code = fdl_version_url(repo, found.target.id, found.version.catalog.file.path, &found.catalog_url, error);
+    found.format = found.version.catalog.format;
     if (code == FDL_OK)
         *out = found;
     else
@@ -44,6 +46,91 @@ fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl
     fdl_expiry_clear(&expiry);
     return code;
 }
+
+/* ---- another reader ------------------------------------------------------------ */
+
+/* Which DuckLake format each DuckDB release reads, from that release on.  Measured. */
+static const struct {
+    long major, minor, patch;
+    const char *format;
+} readers[] = {
+    {1, 3, 0, "0.2"},
+    {1, 4, 0, "0.3"},
+    {1, 5, 0, "0.4"},
+    {1, 5, 2, "1.0"},
+};
+
+#define READER_COUNT (sizeof readers / sizeof *readers)
+
+/* ".5" of "1.5.2"; false when there is something else. */
+static bool take_number(const char **text, char before, long *out) {
+    char *end = NULL;
+    if (before && **text != before)
+        return false;
+    const char *digits = *text + (before != '\0');
+    if (*digits < '0' || *digits > '9' || strlen(digits) > 12)
+        return false;
+    *out = strtol(digits, &end, 10);
+    *text = end;
+    return true;
+}
+
+/* "1.5" is the newest 1.5. */
+static const char *format_of_release(const char *release) {
+    long major = 0, minor = 0, patch = LONG_MAX;
+    const char *rest = *release == 'v' ? release + 1 : release;
+    const char *format = NULL;
+    if (!take_number(&rest, '\0', &major) || !take_number(&rest, '.', &minor) ||
+        (*rest && !take_number(&rest, '.', &patch)) || *rest)
+        return NULL;
+    for (size_t i = 0; i < READER_COUNT; i++)
+        if (readers[i].major == major && readers[i].minor == minor && readers[i].patch <= patch)
+            format = readers[i].format;
+    return format;
+}
+
+static fdl_code no_such_format(const fdl_location *location, const char *release, const char *format,
+                               fdl_error *error) {
+    const fdl_version *version = &location->version;
+    fdl_buf formats;
+    fdl_buf_init(&formats, FDL_MESSAGE_LIMIT_BYTES);
+    fdl_code code = fdl_buf_add_str(&formats, version->catalog.format, error);
+    for (size_t i = 0; i < version->other_count && code == FDL_OK; i++)
+        code = fdl_buf_add_format(&formats, error, ", %s", version->others[i].format);
+    if (code == FDL_OK)
+        code = fdl_fail(error, FDL_NOT_FOUND, version->id,
+                        "version '%s' has no catalog for DuckDB '%s', which reads DuckLake %s; it has %s", version->id,
+                        release, format, formats.data);
+    fdl_buf_clear(&formats);
+    return code;
+}
+
+fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location, const char *release, fdl_error *error) {
+    const fdl_version *version = &location->version;
+    const fdl_catalog_record *chosen = NULL;
+    char *url = NULL;
+    const char *format = format_of_release(release);
+    if (!format)
+        return fdl_fail(error, FDL_USAGE, release,
+                        "which DuckLake format DuckDB '%s' reads is not known; name a release from 1.3 to 1.5, such as "
+                        "'1.4' or '1.5.0'",
+                        release);
+    for (size_t i = 0; i <= version->other_count && !chosen; i++) {
+        const fdl_catalog_record *record = i == 0 ? &version->catalog : &version->others[i - 1];
+        chosen = strcmp(record->format, format) == 0 ? record : NULL;
+    }
+    if (!chosen)
+        return no_such_format(location, release, format, error);
+    fdl_code code = fdl_version_url(repo, version->id, chosen->file.path, &url, error);
+    if (code == FDL_OK) {
+        free(location->catalog_url);
+        location->catalog_url = url;
+        location->format = chosen->format;
+    }
+    return code;
+}
+
+/* ---- the statement ---------------------------------------------------------------- */
 
 /* "lake" stands as it is; any other name is quoted, which is right for every word DuckDB reserves. */
 static fdl_code add_alias(fdl_buf *sql, const char *alias, fdl_error *error) {

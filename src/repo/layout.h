@@ -10,6 +10,7 @@
 #define FDL_KEY_HEAD "HEAD"
 #define FDL_KEY_REFS_JSON "refs.json"
 #define FDL_KEY_VERSIONS "versions/"
+#define FDL_KEY_SOURCES "sources/"
 #define FDL_REF_ALL "refs/"
 #define FDL_REF_HEADS "refs/heads/"
 #define FDL_REF_TAGS "refs/tags/"
@@ -19,14 +20,17 @@
 #define FDL_FILE_DATASET "dataset.json"
 #define FDL_FILE_FILES "files.json"
 #define FDL_FILE_EXPIRED "expired.json"
+#define FDL_FILE_SIGNATURE "version.json.sig"
 
 /* Limits on what a stranger's repository may make us read. */
 #define FDL_LIMIT_CONFIG_BYTES (1u << 20)
 #define FDL_LIMIT_REF_BYTES 4096u
 #define FDL_LIMIT_VERSION_BYTES (1u << 20)
 #define FDL_LIMIT_EXPIRED_BYTES (1u << 16)
+#define FDL_LIMIT_SIGNATURE_BYTES (1u << 16)
 #define FDL_LIMIT_REFS_JSON_BYTES (64u << 20)
 #define FDL_LIMIT_DATASET_BYTES (256u << 20)
+#define FDL_LIMIT_FILES_BYTES (256u << 20)
 #define FDL_LIMIT_REFS 1000000u
 
 #define FDL_KEY_BYTES FDL_KEY_LIMIT_BYTES

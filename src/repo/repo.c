@@ -103,9 +103,9 @@ static fdl_code key_url(fdl_repo *repo, const char *key, char **out, fdl_error *
     return code;
 }
 
-fdl_code fdl_version_url(fdl_repo *repo, const fdl_version *version, char **out, fdl_error *error) {
+fdl_code fdl_version_url(fdl_repo *repo, const char *id, const char *path, char **out, fdl_error *error) {
     char key[FDL_KEY_BYTES];
-    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    fdl_code code = fdl_key_version(key, id, path, error);
     return code == FDL_OK ? key_url(repo, key, out, error) : code;
 }
 

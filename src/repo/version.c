@@ -220,17 +220,28 @@ fdl_code fdl_version_parse(const char *bytes, size_t length_bytes, const char *i
     return FDL_OK;
 }
 
-fdl_code fdl_version_read(fdl_repo *repo, const char *id, fdl_version *out, fdl_error *error) {
+fdl_code fdl_version_load(fdl_repo *repo, const char *id, fdl_version *out, char **bytes, size_t *length_bytes,
+                          fdl_error *error) {
     char key[FDL_KEY_BYTES];
-    char *bytes = NULL;
-    size_t length = 0;
+    char *read = NULL;
     fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
     if (code == FDL_OK)
-        code = fdl_store_read(repo->store, key, FDL_LIMIT_VERSION_BYTES, &bytes, &length, NULL, error);
+        code = fdl_store_read(repo->store, key, FDL_LIMIT_VERSION_BYTES, &read, length_bytes, NULL, error);
     if (code == FDL_NOT_FOUND)
         code = fdl_fail(error, FDL_NOT_FOUND, key, "no version '%s' in '%s'", id, fdl_repo_address(repo));
     if (code == FDL_OK)
-        code = fdl_version_parse(bytes, length, id, out, error);
+        code = fdl_version_parse(read, *length_bytes, id, out, error);
+    if (code == FDL_OK)
+        *bytes = read;
+    else
+        free(read);
+    return code;
+}
+
+fdl_code fdl_version_read(fdl_repo *repo, const char *id, fdl_version *out, fdl_error *error) {
+    char *bytes = NULL;
+    size_t length = 0;
+    fdl_code code = fdl_version_load(repo, id, out, &bytes, &length, error);
     free(bytes);
     return code;
 }

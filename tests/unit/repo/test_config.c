@@ -300,7 +300,7 @@ static void addresses_are_literal_in_a_store_and_encoded_in_a_url(void **state) 
     put_config(&l, "\"data_dir\":\"my data/100%/\"");
     fdl_version version = {.id = ID_A, .catalog = {.file = {.path = (char *)"a b#.duckdb"}}};
     char *url = NULL;
-    expect(&l, FDL_OK, fdl_version_url(l.repo, &version, &url, &l.error));
+    expect(&l, FDL_OK, fdl_version_url(l.repo, version.id, version.catalog.file.path, &url, &l.error));
     assert_string_equal(url, "memory://versions/" ID_A "/a b#.duckdb");
     free(url);
     expect(&l, FDL_OK, fdl_data_url(l.repo, &url, &l.error));
@@ -310,7 +310,7 @@ static void addresses_are_literal_in_a_store_and_encoded_in_a_url(void **state) 
     char web[] = "https://example.org/lake/";
     char *address = l.store->address;
     l.store->address = web;
-    expect(&l, FDL_OK, fdl_version_url(l.repo, &version, &url, &l.error));
+    expect(&l, FDL_OK, fdl_version_url(l.repo, version.id, version.catalog.file.path, &url, &l.error));
     assert_string_equal(url, "https://example.org/lake/versions/" ID_A "/a%20b%23.duckdb");
     free(url);
     expect(&l, FDL_OK, fdl_data_url(l.repo, &url, &l.error));

@@ -120,7 +120,7 @@ static void reading_a_version_through_head_costs_four_reads(void **state) {
     expect(&l, FDL_OK, fdl_resolve(l.repo, NULL, &target, &l.error));
     expect(&l, FDL_OK, fdl_version_read(l.repo, target.id, &version, &l.error));
     expect(&l, FDL_OK, fdl_expiry_read(l.repo, target.id, &expiry, &l.error));
-    expect(&l, FDL_OK, fdl_version_url(l.repo, &version, &url, &l.error));
+    expect(&l, FDL_OK, fdl_version_url(l.repo, version.id, version.catalog.file.path, &url, &l.error));
     char *calls = lake_calls(&l);
     assert_string_equal(calls, "get HEAD\nget refs/heads/main\nget versions/" ID_C "/version.json\nget versions/" ID_C
                                "/expired.json\n");
