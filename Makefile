@@ -56,11 +56,11 @@ check-units: check-setup
 check-e2e: check-setup all
 	$(PYTEST) -n $(JOBS) tests/e2e
 
-# The stores behind HTTP, on servers that the tests start; what check-sanitizers built does the talking.
-check-net: check-setup
+# Buckets and web servers, on servers that the tests start: the stores as check-sanitizers built them, and the program.
+check-net: check-setup all
 	cmake --preset asan-ubsan >/dev/null
 	cmake --build build/asan-ubsan
-	FDL_BUILD=build/asan-ubsan $(PYTEST) tests/net
+	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(JOBS) tests/net
 
 # ---- the rest ---------------------------------------------------------------
 

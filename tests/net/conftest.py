@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+for folder in ("support", "e2e"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
 
 from fault_proxy import FaultProxy  # noqa: E402
 from servers import Moto, Nginx, Versitygw  # noqa: E402

@@ -6,15 +6,14 @@ What the program prints is pasted into DuckDB as it is.  Requests are counted by
 import os
 import shutil
 import sys
+import uuid
 from pathlib import Path
 
+import harness
 import pytest
+from careless import CarelessProxy
 from fault_proxy import FaultProxy
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
-
-import harness  # noqa: E402
-from harness import CONFLICT, FAILURE, NOT_FOUND, OK, text  # noqa: E402
+from harness import CONFLICT, FAILURE, NOT_FOUND, OK, text
 
 ODD_VALUES = ["a b+c", "100%", "ü/é", "AC/DC", "%20", "", None]
 
@@ -97,7 +96,7 @@ def lake(s3, bucket, tmp_path):
 @pytest.fixture
 def counted(versitygw, tmp_path):
     """The same on one server, with a proxy that counts between."""
-    bucket = f"counted-{os.path.basename(tmp_path).replace('_', '-').lower()[-40:]}".strip("-")
+    bucket = f"counted-{uuid.uuid4()}"
     versitygw.boto().create_bucket(Bucket=bucket)
     with FaultProxy(versitygw.port) as proxy:
         made = Lake(f"s3://{bucket}/lake", tmp_path, bucket_variables(versitygw, proxy.url))
@@ -323,13 +322,11 @@ def test_a_bucket_that_nobody_may_list_answers_403_for_what_is_missing(counted):
     assert "permission" in counted.fdl("doctor", counted.address).stdout
 
 
-def test_a_store_that_ignores_conditions_is_refused_unless_told_otherwise(versitygw, tmp_path):
-    """The proxy takes the conditions away from every write, as a careless server would."""
-    versitygw.boto().create_bucket(Bucket="careless")
-    from careless import CarelessProxy
-
-    with CarelessProxy(versitygw.port) as proxy:
-        lake = Lake("s3://careless/lake", tmp_path, bucket_variables(versitygw, proxy.url))
+def test_a_store_that_ignores_conditions_is_refused_unless_told_otherwise(moto, tmp_path):
+    """The proxy takes the conditions away from every write; moto does not mind the signature."""
+    moto.boto().create_bucket(Bucket="careless")
+    with CarelessProxy(moto.port) as proxy:
+        lake = Lake("s3://careless/lake", tmp_path, bucket_variables(moto, proxy.url))
         assert "--unsafe-no-conditions" in lake.fdl("init", lake.address, code=None).complaint
         lake.fdl("url", lake.address, code=NOT_FOUND)
         lake.fdl("init", lake.address, "--unsafe-no-conditions")
