@@ -350,6 +350,31 @@ typedef struct fdl_gc_result {
 FDL_API fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *out, fdl_error *error);
 FDL_API void fdl_gc_result_clear(fdl_gc_result *result);
 
+/* ---- restore ---------------------------------------------------------------- */
+
+typedef struct fdl_restore_options {
+    const char *revision; /* whose content */
+    const char *branch;   /* short name of the branch that gets it; NULL: HEAD's */
+    const char *message;
+    const char *author_name;
+    const char *author_email; /* NULL if none */
+} fdl_restore_options;
+
+typedef struct fdl_restore_result {
+    bool made;               /* false: the branch has that content already */
+    char id[FDL_ID_BYTES];   /* of the new version, or of the branch's as it is */
+    int64_t seq;
+    char from[FDL_ID_BYTES]; /* whose content it is */
+    char branch[FDL_REF_BYTES];
+} fdl_restore_result;
+
+/*
+ * Puts a new version with an older one's content on top of a branch.  Data files
+ * are shared; no row is rewritten.  FDL_CONFLICT: the branch moved meanwhile.
+ */
+FDL_API fdl_code fdl_restore(fdl_repo *repo, const fdl_restore_options *options, fdl_restore_result *out,
+                             fdl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalog/idset.h"
 #include "fdl/context.h"
 #include "fdl/error.h"
 
@@ -73,6 +74,19 @@ fdl_code fdl_catalog_settle(const char *path, fdl_error *error);
 fdl_code fdl_catalog_flush_inlined(const fdl_context *context, const char *path, const char *data_path,
                                    fdl_error *error);
 
+/*
+ * Makes a working catalog that was thawed from an older version give out no id
+ * again that `frozen` has given out: of rows and columns, table by table, and for
+ * the tip of a branch also of snapshots, schema versions, tables and files; it
+ * then gets a new snapshot, above both.
+ *
+ * `seen` collects the tables found in any of the catalogs given so far, `*unseen`
+ * counts those that none of them has: dropped since, and still to be asked for in
+ * versions between.
+ */
+fdl_code fdl_catalog_follow(const fdl_context *context, const char *path, const char *frozen, bool is_tip,
+                            fdl_idset *seen, size_t *unseen, fdl_error *error);
+
 /* ---- freeze ------------------------------------------------------------ */
 
 typedef struct fdl_freeze_options {
@@ -125,6 +139,23 @@ typedef fdl_code (*fdl_data_file_callback)(void *data, const fdl_data_file *file
 
 /* Every data and delete file the catalog names, each path once, in the order of path. */
 fdl_code fdl_frozen_files(fdl_frozen *frozen, fdl_data_file_callback callback, void *data, fdl_error *error);
+
+/* A data file and the deletes it is read through; strings live until the callback returns. */
+typedef struct fdl_lake_read {
+    const char *path; /* under the data folder */
+    int64_t size_bytes;
+    const char *delete_path; /* NULL: all its rows are read */
+    int64_t delete_size_bytes;
+    int64_t deleted; /* rows */
+    const char *schema_name;
+    const char *table_name;
+    const char *table_uuid; /* stays the same when the table is renamed; "" if the catalog has none */
+} fdl_lake_read;
+
+typedef fdl_code (*fdl_lake_read_callback)(void *data, const fdl_lake_read *read, fdl_error *error);
+
+/* Every way in which any snapshot of the catalog reads a data file, in the order of path. */
+fdl_code fdl_frozen_reads(fdl_frozen *frozen, fdl_lake_read_callback callback, void *data, fdl_error *error);
 
 /*
  * The `tables` of dataset.json as the catalog has them, sorted by schema and

@@ -21,6 +21,7 @@
     X(show)         \
     X(branch)       \
     X(tag)          \
+    X(restore)      \
     X(expire)       \
     X(gc)           \
     X(clone)        \
