@@ -181,8 +181,12 @@ static fdl_code make_backup(const fdl_work *work, char **out, fdl_error *error) 
 }
 
 static fdl_code put_in_place(const fdl_work *work, const build *made, bool has_base, fdl_error *error) {
-    char *base = NULL;
+    char *base = NULL, *pending = NULL;
     fdl_code code = fdl_work_file(work, "base.duckdb", &base, error);
+    if (code == FDL_OK)
+        code = fdl_work_file(work, "pending", &pending, error);
+    if (code == FDL_OK) /* what counts of it is pushed or in the backup; a stopped push may have left a folder */
+        code = fdl_folder_remove(pending, error);
     if (code == FDL_OK)
         code = has_base ? fdl_file_rename(made->frozen, base, error) : fdl_file_remove(base, error);
     if (code == FDL_OK)
@@ -191,6 +195,7 @@ static fdl_code put_in_place(const fdl_work *work, const build *made, bool has_b
         code = fdl_file_rename(made->catalog, work->path, error);
     if (code == FDL_OK)
         code = fdl_folder_remove(made->folder, error);
+    free(pending);
     free(base);
     return code;
 }

@@ -234,6 +234,18 @@ static fdl_code choose_branch(push *p, const fdl_push_options *options, fdl_erro
     return code;
 }
 
+/* The folder of a version that became the base, when its push was stopped before it was gone. */
+static fdl_code clear_leftover(const fdl_work *work, fdl_error *error) {
+    char *folder = NULL;
+    if (!work->base.id[0])
+        return FDL_OK;
+    fdl_code code = fdl_pending_file(work, work->base.id, "", &folder, error);
+    if (code == FDL_OK)
+        code = fdl_folder_remove(folder, error);
+    free(folder);
+    return code;
+}
+
 fdl_code fdl_push(const fdl_context *context, const char *path, const fdl_push_options *options, fdl_push_result *out,
                   fdl_error *error) {
     push p = {.context = context, .result = out};
@@ -243,6 +255,8 @@ fdl_code fdl_push(const fdl_context *context, const char *path, const fdl_push_o
         code = choose_branch(&p, options, error);
     if (code == FDL_OK)
         code = fdl_repo_config(p.repo, &p.config, error);
+    if (code == FDL_OK)
+        code = clear_leftover(&p.work, error);
     if (code == FDL_OK)
         code = fdl_pending_read(&p.work, &p.pending, error);
     if (code == FDL_OK && fdl_repo_is_http(p.repo))

@@ -102,10 +102,26 @@ def test_a_push_killed_anywhere_shows_readers_the_old_or_the_new_and_can_be_repe
                 assert inside.repo.version_file(version, "ducklake.duckdb").exists(), step
         fdl("status", inside.work)
         inside.push()
-        assert inside.repo.head() == versions[-1] and inside.pending() == [], step
+        assert inside.repo.head() == versions[-1], step
         assert [v["id"] for v in fdl("log", inside.repo.address, "--json").json["versions"]] == versions[::-1], step
+        inside.commit("--allow-empty")
+        inside.push()
+        assert inside.pending() == [], step
     assert seen == set(versions), "no kill fell between the two versions"
     assert count(inside) == 12
+
+
+def test_a_checkout_after_a_push_was_killed_anywhere_takes_any_version(inside):
+    """A killed push may leave the folder of a version that is on the branch already."""
+    inside.write("INSERT INTO lake.t VALUES (100)")
+    inside.commit()
+    for step in killed_everywhere(Rewind(inside.folder), "push", inside.work):
+        fdl("checkout", inside.repo.address, inside.work, "--force")
+        inside.commit("--allow-empty")
+        inside.push()
+        fdl("checkout", inside.repo.address, inside.work, "--ref", "main~1")
+        inside.commit("--allow-empty")
+        assert len(inside.pending()) == 1, step
 
 
 def test_a_first_push_killed_anywhere_can_be_repeated(tmp_path):
@@ -168,11 +184,12 @@ def test_an_init_killed_anywhere_can_be_repeated(tmp_path):
 @pytest.mark.parametrize("command", ["branch", "tag"])
 def test_a_ref_made_or_deleted_while_killed_is_there_or_not(inside, command):
     repo = inside.repo.address
-    for step in killed_everywhere(Rewind(inside.folder), command, repo, "new/one"):
+    fdl(command, repo, "gone")
+    rewind = Rewind(inside.folder)
+    for step in killed_everywhere(rewind, command, repo, "new/one"):
         assert fdl(command, repo, "new/one", code=None).code in (OK, CONFLICT), step
         assert fdl("url", repo, "new/one").stdout
-    fdl(command, repo, "gone")
-    for step in killed_everywhere(Rewind(inside.folder), command, repo, "gone", "-d"):
+    for step in killed_everywhere(rewind, command, repo, "gone", "-d"):
         fdl(command, repo, "gone", "-d", code=None)
         fdl(command, repo, "gone")
 
@@ -302,8 +319,11 @@ def test_many_tags_at_once_all_stand_in_refs_json(inside):
 
 
 def test_one_tag_made_twice_at_once_has_one_winner(inside):
+    versions = [inside.repo.head(), *(inside.publish(f"INSERT INTO lake.t VALUES ({number})") for number in range(2))]
     for number in range(5):
-        assert sorted(at_once(*[("tag", inside.repo.address, f"v{number}")] * 3)) == [OK, CONFLICT, CONFLICT]
+        codes = at_once(*[("tag", inside.repo.address, f"v{number}", version) for version in versions])
+        assert sorted(codes) == [OK, CONFLICT, CONFLICT]
+        assert fdl("url", inside.repo.address, f"v{number}", "--json").json["id"] == versions[codes.index(OK)]
 
 
 def test_two_inits_at_once_agree_on_one_id(tmp_path):
