@@ -100,8 +100,6 @@ static void nothing_is_renumbered(void **state) {
                  "DELETE FROM t WHERE a = 1");
     bench_freeze(b);
     static const char *const questions[] = {
-        "SELECT max(snapshot_id) * 1000 + schema_version * 100 + next_catalog_id * 10 + next_file_id FROM "
-        "ducklake_snapshot",
         "SELECT table_id FROM ducklake_table WHERE end_snapshot IS NULL",
         "SELECT data_file_id * 10 + row_id_start FROM ducklake_data_file WHERE end_snapshot IS NULL",
         "SELECT next_row_id FROM ducklake_table_stats WHERE table_id = 2",
@@ -111,7 +109,7 @@ static void nothing_is_renumbered(void **state) {
                               "* 10 + max(next_file_id) FROM ducklake_snapshot"),
         sqlite_count(b->work, "SELECT max(snapshot_id) * 1000 + max(schema_version) * 100 + max(next_catalog_id) "
                               "* 10 + max(next_file_id) FROM ducklake_snapshot"));
-    for (size_t i = 1; i < sizeof questions / sizeof *questions; i++)
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
         assert_int_equal(duck_count(b->frozen, questions[i]), sqlite_count(b->work, questions[i]));
 }
 
