@@ -96,6 +96,8 @@ static fdl_code copy_path(row_copy *copy, fdl_error *error) {
     const char *path = (const char *)sqlite3_column_text(copy->statement, copy->path);
     if (path == NULL)
         return wrong_value(copy, copy->path, "a path", error);
+    if (sqlite3_column_type(copy->statement, copy->relative) == SQLITE_NULL)
+        return wrong_value(copy, copy->relative, "there (NULL)", error);
     size_t length = (size_t)sqlite3_column_bytes(copy->statement, copy->path);
     fdl_code code =
         fdl_freeze_file(copy->freeze, sqlite3_column_int64(copy->statement, copy->table_id),

@@ -9,33 +9,35 @@
  * can reach no other file, only tables are read, never views, and by their full
  * names.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "catalog/catalog.h"
 #include "catalog/thaw_table.h"
 #include "catalog/working_new.h"
+#include "util/text.h"
 
 /* ---- is it a catalog we know? ------------------------------------------------ */
 
 typedef struct lake_check {
     const char *file;
-    bool found[FDL_LAKE_TABLE_COUNT];
+    bool found[FDL_LAKE_TABLE_COUNT]; /* with its columns and no others */
+    char stranger[128];               /* the first table with rows that nobody here knows */
     size_t version_count;
     char version[32];
 } lake_check;
 
-/* Columns: table name, rows. */
+/* Columns: table name, rows, how many columns, whether one is generated: its expression would run when it is read. */
 static fdl_code see_table(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
     lake_check *check = data;
-    (void)count;
-    const fdl_lake_table *table = fdl_lake_table_find(cells[0].text);
+    (void)count, (void)error;
+    const char *name = cells[0].text;
+    const fdl_lake_table *table = fdl_lake_table_find(name);
     if (table != NULL)
-        check->found[table - fdl_lake_tables] = true;
-    else if (cells[1].integer > 0 && strncmp(cells[0].text, "ducklake_inlined_", strlen("ducklake_inlined_")) == 0)
-        return fdl_fail(error, FDL_REFUSED, check->file,
-                        "'%s' holds rows in the catalog itself ('%s'), which cannot be worked on", check->file,
-                        cells[0].text);
+        check->found[table - fdl_lake_tables] =
+            cells[2].integer == (int64_t)table->column_count && cells[3].integer == 0;
+    else if (cells[1].integer > 0 && fdl_str_starts(name, "ducklake_") && check->stranger[0] == '\0')
+        snprintf(check->stranger, sizeof check->stranger, "%s", name);
     return FDL_OK;
 }
 
@@ -50,16 +52,19 @@ static fdl_code see_version(void *data, const fdl_cell *cells, size_t count, fdl
 }
 
 static fdl_code missing_table(const lake_check *check, const char *name, fdl_error *error) {
-    return fdl_fail(error, FDL_REFUSED, check->file, "'%s' is not a DuckLake catalog: it has no table '%s'",
-                    check->file, name);
+    return fdl_fail(error, FDL_REFUSED, check->file,
+                    "'%s' is not a DuckLake catalog: it has no table '%s' with the columns it must have", check->file,
+                    name);
 }
 
 static fdl_code check_catalog(fdl_duck *duck, const char *file, fdl_error *error) {
     lake_check check = {.file = file};
-    fdl_code code = fdl_duck_query(duck,
-                                   "SELECT table_name, estimated_size FROM system.main.duckdb_tables() "
-                                   "WHERE database_name = 'frozen' AND schema_name = 'main'",
-                                   see_table, &check, error);
+    fdl_code code =
+        fdl_duck_query(duck,
+                       "SELECT table_name, estimated_size, column_count, contains(sql, 'GENERATED ALWAYS AS') "
+                       "FROM system.main.duckdb_tables() "
+                       "WHERE database_name = 'frozen' AND schema_name = 'main'",
+                       see_table, &check, error);
     if (code == FDL_OK && !check.found[fdl_lake_table_find("ducklake_metadata") - fdl_lake_tables])
         code = missing_table(&check, "ducklake_metadata", error);
     if (code == FDL_OK)
@@ -75,6 +80,9 @@ static fdl_code check_catalog(fdl_duck *duck, const char *file, fdl_error *error
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT; i++)
         if (!check.found[i])
             return missing_table(&check, fdl_lake_tables[i].name, error);
+    if (check.stranger[0] != '\0')
+        return fdl_fail(error, FDL_REFUSED, file, "'%s' has a table '%s' with rows, which cannot be worked on", file,
+                        check.stranger);
     return FDL_OK;
 }
 

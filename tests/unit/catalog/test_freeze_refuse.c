@@ -122,6 +122,7 @@ static void values_of_a_wrong_type(void **state) {
         {"UPDATE ducklake_data_file SET record_count = 'many'", "'ducklake_data_file.record_count'"},
         {"UPDATE ducklake_data_file SET record_count = 1.5", "'ducklake_data_file.record_count'"},
         {"UPDATE ducklake_data_file SET path_is_relative = 2", "'ducklake_data_file.path_is_relative'"},
+        {"UPDATE ducklake_data_file SET path_is_relative = NULL", "'ducklake_data_file.path_is_relative'"},
         {"UPDATE ducklake_data_file SET path = NULL", "'ducklake_data_file.path'"},
         {"UPDATE ducklake_data_file SET end_snapshot = 'never'", "'ducklake_data_file.end_snapshot'"},
         {"UPDATE ducklake_data_file SET data_file_id = NULL", "'data_file_id'"},

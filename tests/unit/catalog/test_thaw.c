@@ -197,6 +197,27 @@ static void a_column_of_another_type_is_named(void **state) {
                "'ducklake_column.column_id' is not BIGINT");
 }
 
+static void columns_and_tables_that_would_be_lost_or_run_are_refused(void **state) {
+    bench *b = *state;
+    not_thawed(b, spoilt(b, "ALTER TABLE file.ducklake_view ADD COLUMN color VARCHAR"), FDL_REFUSED, "'ducklake_view'");
+    lake_spoil(
+        b->folder, "f.duckdb",
+        "DROP TABLE file.ducklake_view; CREATE TABLE file.ducklake_view(view_id BIGINT, view_uuid UUID, begin_snapshot "
+        "BIGINT, end_snapshot BIGINT, schema_id BIGINT, view_name VARCHAR, dialect VARCHAR, column_aliases VARCHAR, "
+        "sql VARCHAR GENERATED ALWAYS AS (upper(view_name)))");
+    not_thawed(b, b->frozen, FDL_REFUSED, "'ducklake_view'");
+    lake_spoil(
+        b->folder, "f.duckdb",
+        "DROP TABLE file.ducklake_view; CREATE TABLE file.ducklake_view(view_id BIGINT, view_uuid UUID, begin_snapshot "
+        "BIGINT, end_snapshot BIGINT, schema_id BIGINT, view_name VARCHAR, dialect VARCHAR, sql VARCHAR, "
+        "column_aliases "
+        "VARCHAR); CREATE TABLE file.ducklake_news AS SELECT 1 AS a");
+    not_thawed(b, b->frozen, FDL_REFUSED, "'ducklake_news'");
+    lake_spoil(b->folder, "f.duckdb",
+               "DELETE FROM file.ducklake_news; CHECKPOINT file; CREATE TABLE file.mine AS SELECT 1 AS a");
+    bench_thaw(b);
+}
+
 static void a_macro_of_the_catalog_does_not_change_our_sql(void **state) {
     bench *b = *state;
     const char *frozen = spoilt(b, "CREATE MACRO file.main.duckdb_tables() AS TABLE SELECT 'x' AS table_name, 0 AS "
@@ -278,6 +299,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_missing_table_is_named, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(a_view_in_the_place_of_a_table_is_not_read, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(a_column_of_another_type_is_named, bench_make, bench_drop),
+        cmocka_unit_test_setup_teardown(columns_and_tables_that_would_be_lost_or_run_are_refused, bench_make,
+                                        bench_drop),
         cmocka_unit_test_setup_teardown(a_macro_of_the_catalog_does_not_change_our_sql, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(a_path_that_leads_out_of_the_data_folder_is_refused, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(a_file_of_no_table_and_a_table_of_no_schema_are_refused, bench_make,
