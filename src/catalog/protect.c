@@ -2,12 +2,14 @@
  * protect.c - a working catalog that cannot delete what older versions need.
  *
  * To DuckLake a file that the last snapshot does not name is rubbish; to FDL it
- * is the content of an older version.  Four stored options and one trigger keep
- * its clean-up from acting on that:
+ * is the content of an older version.  Four stored options and some triggers
+ * keep its clean-up from acting on that:
  *
  *   delete_older_than, expire_older_than   a hundred years, so that CHECKPOINT
  *       and the clean-up functions find nothing old enough.  Much more would
  *       reach back before Christ, and such dates compare wrongly as text.
+ *       ducklake_set_option on these two fails and says why: the next CHECKPOINT
+ *       would take every file that only older versions name for an orphan.
  *   ducklake_files_scheduled_for_deletion  stays empty: the trigger ignores
  *       what merge, rewrite and expire put there.
  *   data_inlining_row_limit = 0            no rows in the catalog itself, also
@@ -15,7 +17,8 @@
  *   hive_file_pattern = false              partition values do not become
  *       percent-escaped folder names, about which web servers disagree.
  *
- * Not stopped by any of this: ducklake_delete_orphaned_files with cleanup_all.
+ * Not stopped by any of this: ducklake_delete_orphaned_files with cleanup_all or
+ * an older_than of its own.
  */
 #include <string.h>
 
@@ -29,6 +32,12 @@ static const char *const options[][2] = {
     {"hive_file_pattern", "false"},
 };
 
+#define KEEP_AGES(event, row)                                                                                          \
+    "CREATE TRIGGER fdl_keep_ages_on_" event " BEFORE " event " ON ducklake_metadata "                                 \
+    "WHEN " row ".key IN ('delete_older_than', 'expire_older_than') "                                                  \
+    "BEGIN SELECT RAISE(ABORT, 'fdl keeps delete_older_than and expire_older_than as they are: "                       \
+    "clean-up would delete files of other versions'); END;"
+
 bool fdl_lake_is_protection(const char *key, size_t length) {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strlen(options[i][0]) == length && memcmp(options[i][0], key, length) == 0)
@@ -37,7 +46,9 @@ bool fdl_lake_is_protection(const char *key, size_t length) {
 }
 
 fdl_code fdl_lake_protect(sqlite3 *db, fdl_error *error) {
-    fdl_code code = FDL_OK;
+    fdl_code code = fdl_sqlite_exec(db, error,
+                                    "DROP TRIGGER IF EXISTS fdl_keep_ages_on_insert;"
+                                    "DROP TRIGGER IF EXISTS fdl_keep_ages_on_update");
     for (size_t i = 0; i < sizeof options / sizeof *options && code == FDL_OK; i++) {
         code = fdl_sqlite_exec(db, error,
                                "DELETE FROM ducklake_metadata WHERE key = %Q AND scope IS NULL;"
@@ -45,11 +56,12 @@ fdl_code fdl_lake_protect(sqlite3 *db, fdl_error *error) {
                                options[i][0], options[i][0], options[i][1]);
     }
     if (code == FDL_OK) {
-        code = fdl_sqlite_exec(db, error,
-                               "DELETE FROM ducklake_files_scheduled_for_deletion;"
-                               "CREATE TRIGGER IF NOT EXISTS fdl_schedule_no_deletion "
-                               "BEFORE INSERT ON ducklake_files_scheduled_for_deletion "
-                               "BEGIN SELECT RAISE(IGNORE); END");
+        code =
+            fdl_sqlite_exec(db, error,
+                            "DELETE FROM ducklake_files_scheduled_for_deletion;"
+                            "CREATE TRIGGER IF NOT EXISTS fdl_schedule_no_deletion "
+                            "BEFORE INSERT ON ducklake_files_scheduled_for_deletion "
+                            "BEGIN SELECT RAISE(IGNORE); END;" KEEP_AGES("insert", "NEW") KEEP_AGES("update", "OLD"));
     }
     return code;
 }

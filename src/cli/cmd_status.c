@@ -63,7 +63,7 @@ const cli_command cli_cmd_status = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "Tell what is not committed, not pushed, or out of date",
-    .details = "In a working catalog never run ducklake_delete_orphaned_files with cleanup_all: it deletes\n"
-               "files that other versions need, and nothing in the catalog can stop it.",
+    .details = "In a working catalog never run ducklake_delete_orphaned_files with cleanup_all or older_than:\n"
+               "it deletes files that other versions need, and nothing in the catalog can stop it.",
     .run = run,
 };

@@ -101,20 +101,18 @@ def fdl(*args, code=OK, env=None, cwd=None, stdin=None):
 # ---- DuckDB --------------------------------------------------------------------------------------------------------
 
 
-def extension(name):
-    """The signed extension that `make` fetched, else the one that this user has installed."""
-    for folder in (EXTENSIONS, Path.home() / ".duckdb" / "extensions" / f"v{duckdb.__version__}"):
-        found = sorted(folder.rglob(f"{name}.duckdb_extension"))
-        if found:
-            return found[0]
-    raise AssertionError(f"no DuckDB extension '{name}' below {EXTENSIONS}: run make")
+def extension_directory():
+    """The signed extensions that `make` fetched, else the ones that this user has installed."""
+    for folder in (EXTENSIONS, Path.home() / ".duckdb" / "extensions"):
+        if all(list(folder.rglob(f"{name}.duckdb_extension")) for name in ("ducklake", "sqlite_scanner")):
+            return str(folder)
+    raise AssertionError(f"no DuckDB extensions below {EXTENSIONS}: run make")
 
 
 def duck(attach=None):
-    """A fresh DuckDB, as someone opens it who never heard of fdl."""
-    con = duckdb.connect(config={"autoinstall_known_extensions": False, "threads": 1})
-    for name in ("ducklake", "sqlite_scanner") if attach and "'sqlite'" in attach else ("ducklake",):
-        con.execute(f"LOAD {text(extension(name))}")
+    """A fresh DuckDB, as someone opens it who never heard of fdl; it loads the extensions that a statement needs."""
+    settings = {"extension_directory": extension_directory(), "autoinstall_known_extensions": False, "threads": 1}
+    con = duckdb.connect(config=settings)
     con.execute("SET TimeZone = 'UTC'")
     if attach:
         con.execute(attach)

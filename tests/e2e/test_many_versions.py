@@ -68,7 +68,6 @@ def test_url_reads_head_the_ref_the_record_and_the_marker_and_nothing_else(histo
     names, listings = asked_for(histories[1], "url", histories[1])
     assert listings == 0
     assert set(names) - {"", "/"} == {
-        "/fdl.json",
         "/HEAD",
         "/refs/heads/main",
         "/versions/ID/version.json",

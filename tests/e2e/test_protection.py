@@ -55,10 +55,20 @@ def test_merge_rewrite_expire_and_clean_up_delete_no_file_of_any_version(lake, f
     assert_unharmed(lake, versions)
 
 
-def test_checkpoint_alone_deletes_no_file_of_any_version(lake):
+def test_the_ages_that_clean_up_goes_by_cannot_be_set_in_a_working_catalog(lake):
+    """With small ones, CHECKPOINT takes every file that only older versions name for an orphan and deletes it."""
     versions = with_two_versions(lake)
-    lake.checkout()
-    lake.write("DELETE FROM lake.t", "CHECKPOINT lake")
+    for _ in range(2):
+        with lake.writer() as con:
+            for name in ("expire_older_than", "delete_older_than"):
+                with pytest.raises(Exception, match="other versions"):
+                    con.execute(f"CALL ducklake_set_option('lake', '{name}', '0 seconds')")
+            con.execute("DELETE FROM lake.t WHERE i % 2 = 0")
+            con.execute("CHECKPOINT lake")
+            con.execute("CHECKPOINT lake")
+        assert_unharmed(lake, versions)
+        versions[lake.publish()] = lake.read("SELECT rowid, i, s FROM lake.t ORDER BY rowid")
+        lake.checkout()
     assert_unharmed(lake, versions)
 
 

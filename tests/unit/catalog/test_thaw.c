@@ -129,7 +129,7 @@ static void format_data_path_and_protection_are_ours(void **state) {
                              "ducklake_metadata WHERE scope IS NULL AND key <> 'created_by' ORDER BY key)"),
         "data_inlining_row_limit=0,data_path=somewhere/else/,delete_older_than=36500 days,encrypted=false,"
         "expire_older_than=36500 days,hive_file_pattern=false,version=1.0");
-    assert_int_equal(sqlite_count(b->work, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"), 1);
+    assert_int_equal(sqlite_count(b->work, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"), 3);
 }
 
 static void over_http_published_files_are_named_by_url(void **state) {
