@@ -79,7 +79,7 @@ def test_json_of_push(lake):
 
 def test_json_of_url_and_attach(published):
     said = fdl("attach", published.repo.address, "--json").json
-    assert list(said) == ["id", "url", "attach"]
+    assert list(said) == ["id", "url", "ducklake", "attach"] and said["ducklake"] == "1.0"
     assert said["attach"] + "\n" == fdl("attach", published.repo.address).stdout
     assert fdl("url", published.repo.address, "--json").json == {"id": said["id"], "url": said["url"]}
 
@@ -90,7 +90,7 @@ def test_json_of_log_and_show_carries_the_record_as_it_is(published):
     assert list(log) == ["versions"]
     assert log["versions"] == [published.repo.record(version["id"]) for version in log["versions"]]
     shown = fdl("show", published.repo.address, "--json").json
-    assert list(shown) == ["version", "dataset"]
+    assert list(shown) == ["version", "signature", "dataset"] and shown["signature"] == {"state": "unsigned"}
     assert shown["version"] == log["versions"][0]
     assert shown["dataset"] == published.repo.dataset(published.repo.head())
 
