@@ -10,11 +10,11 @@
 #include "util/text.h"
 
 typedef struct item {
+    const char *key; /* text below; in a search, the caller's */
     uint64_t value;
-    char key[];
+    char text[];
 } item;
 
-/* tsearch hands us what we searched with: an item, or for fdl_map_get a pointer that only looks like one. */
 static int by_key(const void *a, const void *b) {
     return strcmp(((const item *)a)->key, ((const item *)b)->key);
 }
@@ -25,7 +25,7 @@ static item *make(const char *key, uint64_t value, fdl_error *error) {
     if (fdl_alloc(&made, 1, sizeof *made + length + 1, error) != FDL_OK)
         return NULL;
     made->value = value;
-    memcpy(made->key, key, length + 1);
+    made->key = memcpy(made->text, key, length + 1);
     return made;
 }
 
@@ -48,8 +48,8 @@ fdl_code fdl_map_put(fdl_map *map, const char *key, uint64_t value, fdl_error *e
 }
 
 bool fdl_map_get(const fdl_map *map, const char *key, uint64_t *value) {
-    const char *looks_like_entry = key - offsetof(item, key);
-    item *const *found = tfind(looks_like_entry, &map->root, by_key);
+    const item wanted = {.key = key};
+    item *const *found = tfind(&wanted, &map->root, by_key);
     if (found && value)
         *value = (*found)->value;
     return found != NULL;

@@ -33,9 +33,29 @@ static void its_etag_is_read_before_the_refs(void **state) {
     lake_put(&l, "refs/heads/main", ID_C "\n");
     expect(&l, FDL_OK, fdl_refs_json_update(l.repo, &l.error));
     char *calls = lake_calls(&l);
-    assert_string_equal(calls, "get refs.json\nget HEAD\nlist refs/heads/\nlist refs/tags/\nget refs/heads/main\n"
-                               "put refs.json\n");
+    assert_string_equal(calls, "get refs.json\nget HEAD\nlist refs/\nget refs/heads/main\nput refs.json\n");
     free(calls);
+    lake_close(&l);
+}
+
+static void what_this_process_just_wrote_is_not_read_again_but_once(void **state) {
+    (void)state;
+    lake l;
+    fdl_ref_list refs = {0};
+    lake_open(&l);
+    lake_put(&l, "refs/heads/main", ID_C "\n");
+    lake_put(&l, "refs.json", "{\"head\":\"refs/heads/main\",\"refs\":{}}");
+    expect(&l, FDL_OK, fdl_ref_write(l.repo, "refs/heads/dev", ID_B, NULL, &l.error));
+    fdl_trace_clear(&l.trace);
+    expect(&l, FDL_OK, fdl_refs_json_update(l.repo, &l.error));
+    char *calls = lake_calls(&l);
+    assert_string_equal(calls, "get refs.json\nlist refs/\nget refs/heads/main\nput refs.json\n");
+    free(calls);
+    /* Whoever asks later wants to know what is there now. */
+    lake_put(&l, "refs/heads/dev", ID_A "\n");
+    expect(&l, FDL_OK, fdl_ref_list_read(l.repo, &refs, &l.error));
+    assert_string_equal(refs.items[0].id, ID_A);
+    fdl_ref_list_clear(&refs);
     lake_close(&l);
 }
 
@@ -191,6 +211,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refs_json_is_written_with_all_heads_and_tags_sorted),
         cmocka_unit_test(its_etag_is_read_before_the_refs),
+        cmocka_unit_test(what_this_process_just_wrote_is_not_read_again_but_once),
         cmocka_unit_test(it_is_not_written_when_it_says_the_same_already),
         cmocka_unit_test(a_stale_one_is_repaired_and_a_deleted_ref_leaves_it),
         cmocka_unit_test(a_broken_one_is_written_anew),
