@@ -192,6 +192,25 @@ fdl_code fdl_frozen_compare(const fdl_context *context, const char *frozen_a, co
 fdl_code fdl_frozen_same(const fdl_context *context, const char *frozen_a, const char *frozen_b, bool *same,
                          char **difference, fdl_error *error);
 
+/* Where rows are compared. */
+typedef struct fdl_rows_place {
+    const char *scratch; /* an empty folder of this machine, absolute; the caller removes it with all in it */
+    const char *const *folders; /* further ones that links in it may lead to; all else is closed to DuckDB */
+    size_t folder_count;
+    /* Puts a data or delete file, named under the data folder, at `target`: a link or a copy. */
+    fdl_code (*bring)(void *data, const char *path, const char *target, fdl_error *error);
+    void *data;
+} fdl_rows_place;
+
+/*
+ * Whether two catalogs that fdl_frozen_same finds different differ in nothing
+ * but how the same rows lie in files: every table holds the same rows as often,
+ * in any order.  Reads only files that not both have.  When not, `difference` is
+ * as above.  An error means that this cannot be told, and why.
+ */
+fdl_code fdl_frozen_same_rows(const fdl_context *context, const char *frozen_a, const char *frozen_b,
+                              const fdl_rows_place *place, bool *same, char **difference, fdl_error *error);
+
 /* ---- data files ----------------------------------------------------------- */
 
 /* The rows a Parquet file on this machine says it holds.  FDL_FAILED when it is none. */

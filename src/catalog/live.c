@@ -307,15 +307,22 @@ static fdl_code prepare(fdl_duck *duck, fdl_live *catalog, fdl_error *error) {
     return code;
 }
 
-fdl_code fdl_live_open(const fdl_context *context, fdl_live *catalogs, size_t count, fdl_duck **out, fdl_error *error) {
-    fdl_duck *duck = NULL;
-    fdl_code code = fdl_duck_open(context, &duck, error);
+fdl_code fdl_live_add(fdl_duck *duck, fdl_live *catalogs, size_t count, fdl_error *error) {
+    fdl_code code = FDL_OK;
     for (size_t i = 0; i < count && code == FDL_OK; i++)
         code = attach(duck, &catalogs[i], error);
     if (code == FDL_OK)
         code = fdl_duck_lock(duck, error);
     for (size_t i = 0; i < count && code == FDL_OK; i++)
         code = prepare(duck, &catalogs[i], error);
+    return code;
+}
+
+fdl_code fdl_live_open(const fdl_context *context, fdl_live *catalogs, size_t count, fdl_duck **out, fdl_error *error) {
+    fdl_duck *duck = NULL;
+    fdl_code code = fdl_duck_open(context, &duck, error);
+    if (code == FDL_OK)
+        code = fdl_live_add(duck, catalogs, count, error);
     if (code != FDL_OK) {
         fdl_duck_free(duck);
         return code;

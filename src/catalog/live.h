@@ -29,6 +29,9 @@ typedef struct fdl_live {
  */
 fdl_code fdl_live_open(const fdl_context *context, fdl_live *catalogs, size_t count, fdl_duck **out, fdl_error *error);
 
+/* The same in a session that is open already, with its extensions and settings; locks it. */
+fdl_code fdl_live_add(fdl_duck *duck, fdl_live *catalogs, size_t count, fdl_error *error);
+
 /*
  * Runs SQL text in which every '@' stands for the catalog's name, '#' for its
  * last snapshot, and "file_@.main." leads to its own tables.  The text holds no

@@ -15,6 +15,7 @@
 
 #include "fdl.h"
 #include "flow/pending.h"
+#include "flow/same_rows.h"
 #include "flow/work.h"
 #include "repo/dataset.h"
 #include "repo/layout.h"
@@ -225,6 +226,10 @@ static fdl_code compare(commit *c, bool *same, fdl_error *error) {
     if (c->options->allow_empty || !c->parent.id[0] || !fdl_dataset_same(c->dataset, c->parent_dataset))
         return FDL_OK;
     fdl_code code = fdl_frozen_same(c->context, c->parent_catalog, c->catalog, same, &difference, error);
+    if (code == FDL_OK && !*same) { /* perhaps the same rows, in other files */
+        free(difference);
+        code = fdl_same_rows(&c->work, c->repo, c->parent_catalog, c->catalog, c->folder, same, &difference, error);
+    }
     if (code == FDL_OK && difference)
         fdl_note(c->context, FDL_NOTE_DETAIL, "%s", difference);
     free(difference);
