@@ -375,6 +375,53 @@ typedef struct fdl_restore_result {
 FDL_API fdl_code fdl_restore(fdl_repo *repo, const fdl_restore_options *options, fdl_restore_result *out,
                              fdl_error *error);
 
+/* ---- withdraw ----------------------------------------------------------------- */
+
+typedef struct fdl_withdraw_options {
+    const char *const *revisions;
+    size_t revision_count;
+    const char *table; /* "schema.name": only its data is concerned, and versions are found by it; NULL: none */
+    const char *text;  /* for the marker; NULL: none */
+    const char *source; /* the sha256 of an original file to delete; NULL: none */
+    bool confirmed;     /* false: make the plan and change nothing */
+} fdl_withdraw_options;
+
+typedef struct fdl_withdraw_item {
+    char id[FDL_ID_BYTES];
+    int64_t seq;
+    char created_at[FDL_TIME_BYTES];
+    bool given;         /* or found by the table; false: it names a file that goes */
+    bool files_unknown; /* it had expired, and nobody knows any more which files it named */
+} fdl_withdraw_item;
+
+/* A file of a withdrawn version that stays, since a version that a branch points to reads it. */
+typedef struct fdl_withdraw_reader {
+    char *key;
+    char *schema;
+    char *table;
+    char id[FDL_ID_BYTES];
+    char ref[FDL_REF_BYTES];
+} fdl_withdraw_reader;
+
+typedef struct fdl_withdraw_result {
+    fdl_withdraw_item *items; /* oldest first */
+    size_t count;
+    fdl_withdraw_reader *readers; /* the first 1000 */
+    size_t reader_count;
+    uint64_t staying; /* how many there are */
+    bool has_sources; /* original files are in the repository, and may hold the same */
+    fdl_plan *plan;   /* tags, data files, and what the versions' folders show */
+} fdl_withdraw_result;
+
+/*
+ * Takes versions away whose data must not be public.  FDL_REFUSED: a branch
+ * points to one of them, or reads a file that holds such data; the message says
+ * which, and what to do.  Stopped anywhere it can be run again.
+ */
+FDL_API fdl_code fdl_withdraw(fdl_repo *repo, const fdl_withdraw_options *options, fdl_withdraw_result *out,
+                              fdl_error *error);
+FDL_API void fdl_withdraw_result_clear(fdl_withdraw_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,6 +24,7 @@
     X(restore)      \
     X(expire)       \
     X(gc)           \
+    X(withdraw)     \
     X(clone)        \
     X(verify)       \
     X(doctor)

@@ -9,14 +9,20 @@
 
 #include "fdl/repo.h"
 
-/* A path under the data folder; lives until the callback returns. */
-typedef fdl_code (*fdl_path_callback)(void *data, const char *path, fdl_error *error);
+/* A data or delete file; strings live until the callback returns. */
+typedef struct fdl_listed_file {
+    const char *path; /* under the data folder */
+    const char *schema;
+    const char *table;
+} fdl_listed_file;
+
+typedef fdl_code (*fdl_listed_callback)(void *data, const fdl_listed_file *file, fdl_error *error);
 
 /*
  * Tells each file that files.json lists.  `*known` is false when there is none,
  * or it is not what version.json says, or it makes no sense.
  */
-fdl_code fdl_expired_files(fdl_repo *repo, const fdl_version *version, fdl_path_callback callback, void *data,
+fdl_code fdl_expired_files(fdl_repo *repo, const fdl_version *version, fdl_listed_callback callback, void *data,
                            bool *known, fdl_error *error);
 
 #endif

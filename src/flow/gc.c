@@ -16,7 +16,6 @@
  *
  * All or nothing: while one live catalog cannot be read, nothing is deleted.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,8 +149,8 @@ static fdl_code need_versions(gc *g, fdl_error *error) {
     return code;
 }
 
-static fdl_code need_path(void *data, const char *path, fdl_error *error) {
-    return fdl_fileset_add(&((gc *)data)->needed, path, error);
+static fdl_code need_listed(void *data, const fdl_listed_file *file, fdl_error *error) {
+    return fdl_fileset_add(&((gc *)data)->needed, file->path, error);
 }
 
 /* The grace of a file runs from the end of the last version that named it, too. */
@@ -169,7 +168,7 @@ static fdl_code need_expired(gc *g, fdl_error *error) {
         fdl_time_parse(stored->expiry.expired_at, &expired_ms);
         if (is_past_grace(g, expired_ms))
             continue;
-        code = fdl_expired_files(g->repo, &stored->version, need_path, g, &known, error);
+        code = fdl_expired_files(g->repo, &stored->version, need_listed, g, &known, error);
         if (!known && stored->record_ms > g->unknown_ms)
             g->unknown_ms = stored->record_ms;
     }

@@ -42,6 +42,7 @@ static const char *kind_name(unsigned kind) {
     case FDL_DELETE_TAG:
         return "tag";
     case FDL_DELETE_CONTENT:
+    case FDL_DELETE_CATALOG:
         return "content";
     case FDL_DELETE_RECORD:
     case FDL_DELETE_LEFTOVER:
@@ -64,8 +65,7 @@ static const char *name_in_version(const char *key, const char *version) {
     return key + prefix + FDL_ID_BYTES;
 }
 
-/* What tells of a version that it was: its record and signature, its description, its marker. */
-static bool is_memory(const char *name) {
+bool fdl_is_memory_of_version(const char *name) {
     return strcmp(name, FDL_FILE_VERSION) == 0 || strcmp(name, FDL_FILE_VERSION ".sig") == 0 ||
            strcmp(name, FDL_FILE_DATASET) == 0 || strcmp(name, FDL_FILE_EXPIRED) == 0;
 }
@@ -87,7 +87,8 @@ static bool is_of_kind(const fdl_plan *plan, unsigned kind, const fdl_deletion *
     case FDL_DELETE_NAMED:
         return fdl_str_starts(key, plan->data_dir);
     case FDL_DELETE_CONTENT:
-        return name && !is_memory(name);
+    case FDL_DELETE_CATALOG:
+        return name && !fdl_is_memory_of_version(name);
     case FDL_DELETE_RECORD:
         return name && strcmp(name, FDL_FILE_VERSION) == 0;
     case FDL_DELETE_LEFTOVER:

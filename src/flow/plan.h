@@ -25,8 +25,12 @@ enum {
     FDL_DELETE_RECORD = 1 << 4,   /* "leftover": the version.json of a version that is to be forgotten */
     FDL_DELETE_LEFTOVER = 1 << 5, /* "leftover": anything else in the folder of a version that is none */
     FDL_DELETE_SOURCE = 1 << 6,   /* "source": an original file */
-    FDL_DELETE_NOTHING = 1 << 7   /* "left": found and left alone; never deleted */
+    FDL_DELETE_CATALOG = 1 << 7,  /* "content": the same as above, for the last of them */
+    FDL_DELETE_NOTHING = 1 << 8   /* "left": found and left alone; never deleted */
 };
+
+/* Of a version's files, those that tell that it was: record, signature, description, marker.  They stay. */
+bool fdl_is_memory_of_version(const char *name);
 
 /* `kinds` is all that will ever be added. */
 fdl_code fdl_plan_open(fdl_repo *repo, unsigned kinds, fdl_plan **out, fdl_error *error);

@@ -231,12 +231,13 @@ static const struct history_object *catalog_of(history *h, const char *files) {
         if (strcmp(made[i].key, files) == 0)
             return &made[i];
     char *path = test_path(h->folder, "catalog.duckdb");
-    struct history_object *new = &made[count++];
-    assert_true(count <= CATALOGS_LIMIT);
+    struct history_object *new = &made[count];
+    assert_true(count < CATALOGS_LIMIT);
     make_catalog(h, path, files);
-    expect(h, FDL_OK, fdl_str_copy(&new->key, files, &h->error));
     expect(h, FDL_OK, fdl_file_read(path, 64 << 20, &new->bytes, &new->length, &h->error));
+    expect(h, FDL_OK, fdl_str_copy(&new->key, files, &h->error));
     expect(h, FDL_OK, fdl_file_remove(path, &h->error));
+    count++;
     free(path);
     return new;
 }
@@ -348,9 +349,11 @@ void history_rewind(history *h) {
 }
 
 size_t history_sweep(history *h, fdl_fault_kind kind, fdl_code code, history_work work, void (*check)(history *h)) {
+    unsigned changes = 1u << FDL_OP_PUT | 1u << FDL_OP_REMOVE | 1u << FDL_OP_PURGE;
+    unsigned ops = kind == FDL_FAULT_LOSE_ANSWER ? changes : (1u << FDL_OP_COUNT) - 1;
     for (size_t at = 1; at < SWEEP_LIMIT; at++) {
         history_rewind(h);
-        h->fault = (fdl_fault){.ops = (1u << FDL_OP_COUNT) - 1, .at = at, .kind = kind, .code = code};
+        h->fault = (fdl_fault){.ops = ops, .at = at, .kind = kind, .code = code};
         fdl_code got = work(h);
         bool hit = h->fault.seen >= at;
         h->fault = (fdl_fault){0};

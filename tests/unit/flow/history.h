@@ -74,6 +74,7 @@ void history_rewind(history *h);
  * Calls `work` with each store call failing in turn, by `kind` and `code`, on a
  * rewound history; then again without a fault, which must be FDL_OK; then
  * `check`.  Ends when no call is left to fail, and says how many there were.
+ * Answers are lost of calls that change something.
  */
 typedef fdl_code (*history_work)(history *h);
 size_t history_sweep(history *h, fdl_fault_kind kind, fdl_code code, history_work work, void (*check)(history *h));

@@ -1,0 +1,191 @@
+/*
+ * withdraw_obstacles.c - what is in the way of a withdrawal, and what to do about
+ * it.
+ *
+ * A DELETE in DuckLake leaves the rows in their Parquet file and writes down
+ * which to leave out.  So a tip that reads a file of a given version through
+ * deletes which that one did not have has it in the way: the rows are still in
+ * the file, for everybody who reads it past the catalog.  With a table asked for,
+ * any file of it that a tip shares with an affected version is in the way.
+ * Rewriting the table puts the rows that are left into new files.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/duck.h"
+#include "flow/withdraw.h"
+#include "repo/layout.h"
+#include "util/buf.h"
+#include "util/text.h"
+
+/* Each one is a line for people; more help nobody. */
+#define NOTED_LIMIT 100
+
+/* A read of a given file, by whom. */
+typedef struct reader {
+    uint32_t file;
+    uint32_t place; /* of the version */
+    const fdl_wd_read *read;
+} reader;
+
+typedef struct readers {
+    reader *items; /* sorted by file */
+    size_t count;
+} readers;
+
+static int by_file(const void *a, const void *b) {
+    const reader *left = a, *right = b;
+    return left->file != right->file ? (left->file < right->file ? -1 : 1) : 0;
+}
+
+static fdl_code collect(const fdl_wd *w, readers *out, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; i < w->inventory.count; i++) {
+        for (size_t j = 0; code == FDL_OK && j < w->reads[i].count; j++) {
+            const fdl_wd_read *read = &w->reads[i].items[j];
+            if (!w->files[read->file].given)
+                continue;
+            code = fdl_grow(&out->items, out->count, sizeof *out->items, error);
+            if (code == FDL_OK)
+                out->items[out->count++] = (reader){.file = read->file, .place = (uint32_t)i, .read = read};
+        }
+    }
+    if (out->count > 0)
+        qsort(out->items, out->count, sizeof *out->items, by_file);
+    return code;
+}
+
+/* ---- is it in the way? -------------------------------------------------------------- */
+
+static bool is_ancestor_or_self(const fdl_wd *w, const char *id, const fdl_stored *of) {
+    int64_t seq = INT64_MAX;
+    while (of && of->version.id[0] && of->version.seq < seq) {
+        if (strcmp(of->id, id) == 0)
+            return true;
+        seq = of->version.seq;
+        of = of->version.parent[0] ? fdl_inventory_find(&w->inventory, of->version.parent) : NULL;
+    }
+    return false;
+}
+
+/*
+ * Whether a tip's deletes are other than those of the given version's read.
+ * Deletes only grow along a history, so what an ancestor of the given version
+ * read through, it had.  `all` is everybody who reads the file.
+ */
+static bool has_more_deletes(const fdl_wd *w, const reader *tip, const reader *given, const reader *all,
+                             size_t all_count) {
+    if (tip->read->deletes == FDL_WD_NONE || tip->read->deletes == given->read->deletes)
+        return false;
+    for (size_t i = 0; i < all_count; i++)
+        if (all[i].read->deletes == tip->read->deletes &&
+            is_ancestor_or_self(w, w->inventory.items[all[i].place].id, &w->inventory.items[given->place]))
+            return false;
+    return true;
+}
+
+static bool is_in_the_way(const fdl_wd *w, const reader *tip, const reader *all, size_t all_count) {
+    const fdl_wd_file *file = &w->files[tip->file];
+    for (size_t i = 0; i < all_count; i++) {
+        unsigned flags = w->inventory.items[all[i].place].flags;
+        if (file->in_table ? (flags & FDL_WD_AFFECTED) != 0
+                           : (flags & FDL_WD_GIVEN) && has_more_deletes(w, tip, &all[i], all, all_count))
+            return true;
+    }
+    return false;
+}
+
+static bool is_tip(const fdl_wd *w, const reader *r) {
+    return (w->inventory.items[r->place].flags & (FDL_WD_TIP | FDL_WD_AFFECTED)) == FDL_WD_TIP;
+}
+
+/* ---- what to do about it --------------------------------------------------------------- */
+
+static fdl_code add_named(fdl_buf *sql, const char *before, const fdl_wd_table *table, fdl_error *error) {
+    fdl_code code = fdl_buf_add_format(sql, error, "%slake.", before);
+    if (code == FDL_OK)
+        code = fdl_sql_name(sql, table->schema, error);
+    if (code == FDL_OK)
+        code = fdl_buf_add_str(sql, ".", error);
+    return code == FDL_OK ? fdl_sql_name(sql, table->name, error) : code;
+}
+
+static fdl_code add_whole_rewrite(fdl_buf *sql, const fdl_wd_table *table, fdl_error *error) {
+    fdl_code code = add_named(sql, "BEGIN; CREATE TEMP TABLE rewritten AS FROM ", table, error);
+    if (code == FDL_OK)
+        code = add_named(sql, "; DELETE FROM ", table, error);
+    if (code == FDL_OK)
+        code = add_named(sql, "; INSERT INTO ", table, error);
+    return code == FDL_OK ? fdl_buf_add_str(sql, " FROM rewritten; COMMIT;", error) : code;
+}
+
+static fdl_code add_deletes_rewrite(fdl_buf *sql, const fdl_wd_table *table, fdl_error *error) {
+    fdl_code code = fdl_buf_add_str(sql, "CALL ducklake_rewrite_data_files('lake', ", error);
+    if (code == FDL_OK)
+        code = fdl_sql_literal(sql, table->name, error);
+    if (code == FDL_OK)
+        code = fdl_buf_add_str(sql, ", schema => ", error);
+    if (code == FDL_OK)
+        code = fdl_sql_literal(sql, table->schema, error);
+    return code == FDL_OK ? fdl_buf_add_str(sql, ", delete_threshold => 0);", error) : code;
+}
+
+static fdl_code describe(const fdl_wd *w, const reader *r, fdl_error *error) {
+    const fdl_wd_table *table = &w->tables[r->read->table];
+    const fdl_stored *stored = &w->inventory.items[r->place];
+    const fdl_wd_file *file = &w->files[r->file];
+    const fdl_ref *ref = fdl_wd_branch_of(w, stored->id);
+    fdl_buf statement;
+    fdl_buf_init(&statement, 1 << 20);
+    fdl_code code =
+        file->in_table ? add_whole_rewrite(&statement, table, error) : add_deletes_rewrite(&statement, table, error);
+    if (code == FDL_OK)
+        code = fdl_fail(error, FDL_REFUSED, file->path,
+                        "version '%s' ('%s') still reads the file '%s%s' of table '%s.%s'%s; rewrite the table with: %s  "
+                        "then commit with --allow-empty (the rows are equal), push, and run this again",
+                        stored->id, ref ? ref->name : "", w->config->data_dir, file->path, table->schema, table->name,
+                        file->in_table ? "" : ", and only leaves out rows that are still in it", statement.data);
+    fdl_buf_clear(&statement);
+    return code;
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+/* The first is the error, the others are notes. */
+static fdl_code tell(const fdl_wd *w, const reader *r, size_t *count, fdl_error *first) {
+    fdl_error other;
+    if (*count > NOTED_LIMIT)
+        return FDL_REFUSED;
+    fdl_code code = describe(w, r, *count == 0 ? first : &other);
+    if (code == FDL_REFUSED && ++*count > 1)
+        fdl_note(fdl_repo_context(w->repo), FDL_NOTE_WARNING, "%s", other.message);
+    return code;
+}
+
+/* With a table alone nothing may be concerned because the tips still read all of it. */
+static bool nothing_concerned(const fdl_wd *w) {
+    for (size_t i = 0; i < w->inventory.count; i++)
+        if (w->inventory.items[i].flags & FDL_WD_AFFECTED)
+            return false;
+    return fdl_wd_by_table(w);
+}
+
+fdl_code fdl_wd_refuse_obstacles(const fdl_wd *w, fdl_error *error) {
+    readers all = {0};
+    size_t count = 0;
+    bool nothing = nothing_concerned(w);
+    fdl_code code = collect(w, &all, error);
+    for (size_t start = 0, end = 0; code == FDL_OK && start < all.count; start = end) {
+        while (end < all.count && all.items[end].file == all.items[start].file)
+            end++;
+        for (size_t i = start; code == FDL_OK && i < end; i++) {
+            const reader *r = &all.items[i];
+            if (is_tip(w, r) && (nothing || is_in_the_way(w, r, &all.items[start], end - start)))
+                code = tell(w, r, &count, error);
+            if (code == FDL_REFUSED)
+                code = FDL_OK;
+        }
+    }
+    free(all.items);
+    return code == FDL_OK && count > 0 ? error->code : code;
+}
