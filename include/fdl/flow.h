@@ -198,6 +198,17 @@ FDL_API fdl_code fdl_show(fdl_repo *repo, const char *revision, const fdl_show_o
                           fdl_error *error);
 FDL_API void fdl_show_result_clear(fdl_show_result *result);
 
+/* ---- diff: what one version has and another has not -------------------- */
+
+typedef struct fdl_diff_result {
+    fdl_version from, to;
+    char *document; /* JSON: "tables" and "differences", as docs/format.md has them for fdl diff */
+} fdl_diff_result;
+
+/* From the catalogs alone: no data file is read. */
+FDL_API fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, fdl_diff_result *out, fdl_error *error);
+FDL_API void fdl_diff_result_clear(fdl_diff_result *result);
+
 /* ---- branch and tag --------------------------------------------------- */
 
 /* `kind` is "refs/heads/" or "refs/tags/".  `revision` NULL is HEAD.  An existing name is FDL_CONFLICT. */

@@ -19,6 +19,7 @@
     X(attach)       \
     X(log)          \
     X(show)         \
+    X(diff)         \
     X(branch)       \
     X(tag)          \
     X(restore)      \

@@ -32,19 +32,17 @@ static fdl_code prove_in_place(fdl_repo *repo, const fdl_version *version, char 
 
 fdl_code fdl_opened_get(fdl_repo *repo, const char *scratch, const fdl_version *version, fdl_opened *out,
                         fdl_error *error) {
-    fdl_opened opened = {0};
-    char *path = NULL;
+    fdl_opened opened = {.temporary = strcmp(fdl_repo_store(repo)->ops->kind, "folder") != 0};
     fdl_code code;
-    if (strcmp(fdl_repo_store(repo)->ops->kind, "folder") == 0) {
-        code = prove_in_place(repo, version, &path, error);
+    if (!opened.temporary) {
+        code = prove_in_place(repo, version, &opened.path, error);
     } else {
-        code = fdl_str_format(&opened.copy, error, "%s/%s.duckdb", scratch, version->id);
+        code = fdl_str_format(&opened.path, error, "%s/%s.duckdb", scratch, version->id);
         if (code == FDL_OK)
-            code = fdl_catalog_download(repo, version, opened.copy, error);
+            code = fdl_catalog_download(repo, version, opened.path, error);
     }
     if (code == FDL_OK)
-        code = fdl_frozen_open(fdl_repo_context(repo), path ? path : opened.copy, &opened.frozen, error);
-    free(path);
+        code = fdl_frozen_open(fdl_repo_context(repo), opened.path, &opened.frozen, error);
     if (code == FDL_OK)
         *out = opened;
     else
@@ -54,9 +52,9 @@ fdl_code fdl_opened_get(fdl_repo *repo, const char *scratch, const fdl_version *
 
 void fdl_opened_clear(fdl_opened *opened) {
     fdl_frozen_free(opened->frozen);
-    if (opened->copy)
-        unlink(opened->copy);
-    free(opened->copy);
+    if (opened->path && opened->temporary)
+        unlink(opened->path);
+    free(opened->path);
     *opened = (fdl_opened){0};
 }
 

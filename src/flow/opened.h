@@ -9,7 +9,8 @@
 
 typedef struct fdl_opened {
     fdl_frozen *frozen;
-    char *copy; /* a temporary file; NULL where the catalog is read where it lies */
+    char *path;     /* of the catalog */
+    bool temporary; /* a copy; else it is the catalog where it lies */
 } fdl_opened;
 
 /*
