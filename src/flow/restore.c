@@ -9,6 +9,7 @@
  * So a restored version is made, checked, published and refused like every
  * other, and nothing is rewritten: it names the files that the older one names.
  */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,10 +18,12 @@
 #include "flow/opened.h"
 #include "flow/scratch.h"
 #include "flow/work.h"
+#include "repo/dataset.h"
 #include "repo/history.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
+#include "util/json.h"
 #include "util/text.h"
 
 /* No other command knows the working catalog, so any number will do. */
@@ -36,7 +39,9 @@ typedef struct restore {
     fdl_version tip;
     char *scratch;
     char *catalog; /* the working catalog */
-    char *dataset; /* the older version's description */
+    char *frozen;  /* the older version's catalog */
+    char *dataset; /* its description */
+    json_t *description;
     fdl_work work;
     fdl_idset seen;
 } restore;
@@ -96,33 +101,44 @@ static fdl_code describe_work(restore *r, fdl_error *error) {
 }
 
 static fdl_code thaw(restore *r, fdl_error *error) {
-    char *frozen = NULL, *data_path = NULL, *published = NULL;
-    fdl_code code = fdl_str_format(&frozen, error, "%s/from.duckdb", r->scratch);
-    if (code == FDL_OK)
-        code = fdl_catalog_download(r->repo, &r->from.version, frozen, error);
+    char *data_path = NULL, *published = NULL;
+    fdl_code code = fdl_catalog_download(r->repo, &r->from.version, r->frozen, error);
     if (code == FDL_OK)
         code = fdl_work_data_path(&r->work, r->repo, &data_path, error);
     if (code == FDL_OK && fdl_repo_is_http(r->repo))
         code = fdl_data_url(r->repo, &published, error);
     if (code == FDL_OK) {
         fdl_thaw_options options = {.data_path = data_path, .published_prefix = published};
-        code = fdl_catalog_thaw(r->context, frozen, r->catalog, &options, error);
+        code = fdl_catalog_thaw(r->context, r->frozen, r->catalog, &options, error);
     }
     free(published);
     free(data_path);
-    free(frozen);
+    return code;
+}
+
+/* The description of a version, proved. */
+static fdl_code read_dataset(restore *r, const fdl_version *version, char **bytes, size_t *length, fdl_error *error) {
+    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
+    fdl_code code = fdl_key_version(key, version->id, version->dataset.path, error);
+    if (code == FDL_OK)
+        code = fdl_store_read(fdl_repo_store(r->repo), key, FDL_LIMIT_DATASET_BYTES, bytes, length, NULL, error);
+    if (code == FDL_OK)
+        code = fdl_sha256_bytes(*bytes, *length, sha256, error);
+    if (code == FDL_OK && strcmp(sha256, version->dataset.sha256) != 0)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
+                        version->dataset.sha256);
     return code;
 }
 
 static fdl_code fetch_dataset(restore *r, fdl_error *error) {
-    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
-    const fdl_file_record *record = &r->from.version.dataset;
-    fdl_code code = fdl_key_version(key, r->from.version.id, record->path, error);
+    char *bytes = NULL;
+    size_t length = 0;
+    fdl_code code = read_dataset(r, &r->from.version, &bytes, &length, error);
     if (code == FDL_OK)
-        code = fdl_store_download(fdl_repo_store(r->repo), key, r->dataset, sha256, NULL, error);
-    if (code == FDL_OK && strcmp(sha256, record->sha256) != 0)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                        record->sha256);
+        code = fdl_json_parse(bytes, length, FDL_FILE_DATASET, &r->description, error);
+    if (code == FDL_OK)
+        code = fdl_file_write(r->dataset, bytes, length, error);
+    free(bytes);
     return code;
 }
 
@@ -130,6 +146,8 @@ static fdl_code check_out(restore *r, fdl_error *error) {
     fdl_code code = fdl_scratch_make(&r->scratch, error);
     if (code == FDL_OK)
         code = fdl_str_format(&r->catalog, error, "%s/restored.sqlite", r->scratch);
+    if (code == FDL_OK)
+        code = fdl_str_format(&r->frozen, error, "%s/from.duckdb", r->scratch);
     if (code == FDL_OK)
         code = fdl_str_format(&r->dataset, error, "%s/" FDL_FILE_DATASET, r->scratch);
     if (code == FDL_OK)
@@ -179,6 +197,30 @@ static fdl_code follow_between(restore *r, size_t unseen, fdl_error *error) {
     return code;
 }
 
+/*
+ * Whether the tip has that content already, file by file: commit would compare
+ * the rows of every file that differs, and an undo has no time for that.
+ */
+static fdl_code is_same(restore *r, bool *same, fdl_error *error) {
+    char *bytes = NULL, *tip = NULL, *difference = NULL;
+    size_t length = 0;
+    json_t *description = NULL;
+    fdl_code code = fdl_work_file(&r->work, "base.duckdb", &tip, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_same(r->context, tip, r->frozen, same, &difference, error);
+    if (code == FDL_OK && *same)
+        code = read_dataset(r, &r->tip, &bytes, &length, error);
+    if (code == FDL_OK && *same)
+        code = fdl_json_parse(bytes, length, FDL_FILE_DATASET, &description, error);
+    if (code == FDL_OK && *same)
+        *same = fdl_dataset_same(description, r->description);
+    json_decref(description);
+    free(difference);
+    free(bytes);
+    free(tip);
+    return code;
+}
+
 static fdl_code go_on_from_tip(restore *r, fdl_error *error) {
     size_t unseen = 0;
     fdl_code code = follow(r, &r->tip, true, &unseen, error);
@@ -205,6 +247,7 @@ static fdl_code publish(restore *r, fdl_error *error) {
         .author_name = r->options->author_name,
         .author_email = r->options->author_email,
         .dataset_path = r->dataset,
+        .allow_empty = true, /* that it differs is known */
     };
     fdl_commit_result made = {0};
     fdl_push_options push = {0};
@@ -230,7 +273,9 @@ static void restore_clear(restore *r) {
     fdl_version_clear(&r->tip);
     fdl_work_clear(&r->work);
     fdl_idset_clear(&r->seen);
+    json_decref(r->description);
     free(r->catalog);
+    free(r->frozen);
     free(r->dataset);
     fdl_scratch_remove(r->scratch);
 }
@@ -248,6 +293,8 @@ fdl_code fdl_restore(fdl_repo *repo, const fdl_restore_options *options, fdl_res
         code = check_out(&r, error);
     if (code == FDL_OK && !same)
         code = go_on_from_tip(&r, error);
+    if (code == FDL_OK && !same)
+        code = is_same(&r, &same, error);
     if (code == FDL_OK && !same)
         code = publish(&r, error);
     restore_clear(&r);

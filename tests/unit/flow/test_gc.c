@@ -43,8 +43,8 @@ static void expect_data(history *h, const char *wanted) {
     char text[100] = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (history_has_data(h, names[i])) {
-            strcat(text, *text ? " " : "");
-            strcat(text, names[i]);
+            size_t length = strlen(text);
+            snprintf(text + length, sizeof text - length, "%s%s", *text ? " " : "", names[i]);
         }
     }
     assert_string_equal(text, wanted);

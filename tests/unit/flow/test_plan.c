@@ -6,6 +6,7 @@
 
 #include "flow/plan.h"
 
+#define LISTED_BYTES 500
 #define IN_1 "versions/019a0000-0000-7000-8000-000000000001/"
 #define SOURCE "sources/9f2cab0000000000000000000000000000000000000000000000000000000000"
 
@@ -81,15 +82,15 @@ static void a_kind_the_plan_was_not_made_for_is_refused(void **state) {
 }
 
 static fdl_code join(void *text, const fdl_deletion *deletion, fdl_error *error) {
+    size_t length = strlen(text);
     (void)error;
-    strcat(text, deletion->key);
-    strcat(text, " ");
+    snprintf((char *)text + length, LISTED_BYTES - length, "%s ", deletion->key);
     assert_int_equal(deletion->bytes, 7);
     return FDL_OK;
 }
 
 static void expect_listed(history *h, fdl_plan *plan, const char *wanted) {
-    char text[500] = "";
+    char text[LISTED_BYTES] = "";
     expect(h, FDL_OK, fdl_plan_walk(plan, join, text, &h->error));
     assert_string_equal(text, wanted);
 }
