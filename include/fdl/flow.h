@@ -205,8 +205,13 @@ typedef struct fdl_diff_result {
     char *document; /* JSON: "tables" and "differences", as docs/format.md has them for fdl diff */
 } fdl_diff_result;
 
-/* From the catalogs alone: no data file is read. */
-FDL_API fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, fdl_diff_result *out, fdl_error *error);
+/*
+ * From the catalogs alone: no data file is read.  Unless `rows` is not 0: then
+ * at most that many rows of each table that are in one version alone or more
+ * often, which needs DuckDB's ducklake extension.
+ */
+FDL_API fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, int64_t rows, fdl_diff_result *out,
+                          fdl_error *error);
 FDL_API void fdl_diff_result_clear(fdl_diff_result *result);
 
 /* ---- branch and tag --------------------------------------------------- */

@@ -211,6 +211,21 @@ typedef struct fdl_rows_place {
 fdl_code fdl_frozen_same_rows(const fdl_context *context, const char *frozen_a, const char *frozen_b,
                               const fdl_rows_place *place, bool *same, char **difference, fdl_error *error);
 
+/* A row that one of two catalogs has more often than the other.  The strings live until the callback returns. */
+typedef struct fdl_row_change {
+    const char *schema_name;
+    const char *table_name;
+    const char *values; /* a JSON array with the text of each column, or null; NULL: the columns differ, no row is told */
+    int64_t more;       /* how often more the second has it; negative: the first */
+} fdl_row_change;
+
+typedef fdl_code (*fdl_row_change_callback)(void *data, const fdl_row_change *change, fdl_error *error);
+
+/* At most `limit` such rows of each table, in no order, tables by name.  Reads only files that not both have. */
+fdl_code fdl_frozen_row_changes(const fdl_context *context, const char *frozen_a, const char *frozen_b,
+                                const fdl_rows_place *place, int64_t limit, fdl_row_change_callback callback,
+                                void *data, fdl_error *error);
+
 /* ---- data files ----------------------------------------------------------- */
 
 /* The rows a Parquet file on this machine says it holds.  FDL_FAILED when it is none. */

@@ -59,19 +59,10 @@ static const char columns_query[] =
     " WHEN c.column_type IN ('struct', 'list', 'map')"
     "  THEN CASE WHEN c.parent_id IS NULL THEN $$" SORT_KEY("?") ", sha256(?::VARCHAR)$$ ELSE '' END"
     " WHEN c.column_type = 'variant' AND c.parent_id IS NULL THEN $$" SORT_KEY(
-        "variant_to_parquet_variant(variant_normalize(?))::STRUCT(metadata BLOB, value BLOB)") "$$ END AS keys"
-    " FROM a.columns c JOIN a.tables t USING (table_id) WHERE t.schema_name = ";
-
-typedef struct selection {
-    const fdl_rows *rows;
-    const fdl_rows_table *table;
-    fdl_buf keys;
-    fdl_buf names; /* ", k0, k1": a column may be called anything */
-    size_t count;
-} selection;
+        "variant_to_parquet_variant(variant_normalize(?))::STRUCT(metadata BLOB, value BLOB)") "$$ END AS keys";
 
 /* The column in the place of each "?". */
-static fdl_code add_keys(selection *s, const char *name, const char *keys, fdl_error *error) {
+static fdl_code add_keys(fdl_rows_keys *s, const char *name, const char *keys, fdl_error *error) {
     fdl_code code = s->keys.length > 0 ? fdl_buf_add_str(&s->keys, ", ", error) : FDL_OK;
     while (code == FDL_OK && *keys != '\0') {
         size_t plain = strcspn(keys, "?");
@@ -89,8 +80,18 @@ static fdl_code add_keys(selection *s, const char *name, const char *keys, fdl_e
     return code;
 }
 
+/* A VARIANT in the order of its key. */
+static fdl_code add_text(fdl_rows_keys *s, const char *name, bool is_variant, fdl_error *error) {
+    fdl_code code = fdl_buf_add_str(&s->texts, s->texts.length > 0 ? ", " : "", error);
+    if (code == FDL_OK)
+        code = fdl_buf_add_str(&s->texts, is_variant ? "variant_normalize(t." : "(t.", error);
+    if (code == FDL_OK)
+        code = fdl_sql_name(&s->texts, name, error);
+    return code == FDL_OK ? fdl_buf_add_str(&s->texts, ")::VARCHAR", error) : code;
+}
+
 static fdl_code key_of(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
-    selection *s = data;
+    fdl_rows_keys *s = data;
     const fdl_live *catalog = &s->rows->catalogs[0];
     const char *name = NULL, *type = NULL;
     (void)count;
@@ -100,42 +101,64 @@ static fdl_code key_of(void *data, const fdl_cell *cells, size_t count, fdl_erro
     if (code == FDL_OK && cells[2].is_null)
         code = fdl_fail(error, FDL_FAILED, name, "the type '%s' of column '%s' of table '%s.%s' is not known", type,
                         name, s->table->schema_name, s->table->name);
-    return code == FDL_OK && cells[2].length > 0 ? add_keys(s, name, cells[2].text, error) : code;
+    if (code != FDL_OK || cells[2].length == 0) /* in another column */
+        return code;
+    code = add_keys(s, name, cells[2].text, error);
+    return code == FDL_OK ? add_text(s, name, strcmp(type, "variant") == 0, error) : code;
 }
 
-static fdl_code find_keys(selection *s, fdl_error *error) {
+fdl_code fdl_rows_keys_find(const fdl_rows *rows, const fdl_rows_table *table, const char *side, fdl_rows_keys *out,
+                            fdl_error *error) {
     fdl_buf sql;
+    *out = (fdl_rows_keys){.rows = rows, .table = table};
+    fdl_buf_init(&out->keys, SQL_LIMIT_BYTES);
+    fdl_buf_init(&out->names, SQL_LIMIT_BYTES);
+    fdl_buf_init(&out->texts, SQL_LIMIT_BYTES);
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
     fdl_code code = fdl_buf_add_str(&sql, columns_query, error);
     if (code == FDL_OK)
-        code = fdl_sql_literal(&sql, s->table->schema_name, error);
+        code = fdl_buf_add_format(
+            &sql, error, " FROM %s.columns c JOIN %s.tables t USING (table_id) WHERE t.schema_name = ", side, side);
+    if (code == FDL_OK)
+        code = fdl_sql_literal(&sql, table->schema_name, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, " AND t.table_name = ", error);
     if (code == FDL_OK)
-        code = fdl_sql_literal(&sql, s->table->name, error);
+        code = fdl_sql_literal(&sql, table->name, error);
     if (code == FDL_OK)
-        code = fdl_buf_add_str(&sql, " ORDER BY c.column_id", error);
+        code = fdl_buf_add_str(&sql, " ORDER BY c.column_order, c.column_id", error);
     if (code == FDL_OK)
-        code = fdl_duck_query(s->rows->duck, sql.data, key_of, s, error);
-    if (code == FDL_OK && s->keys.length == 0)
-        code = fdl_fail(error, FDL_FAILED, s->table->name, "the table '%s.%s' has no columns", s->table->schema_name,
-                        s->table->name);
+        code = fdl_duck_query(rows->duck, sql.data, key_of, out, error);
+    if (code == FDL_OK && out->keys.length == 0)
+        code = fdl_fail(error, FDL_FAILED, table->name, "the table '%s.%s' has no columns", table->schema_name,
+                        table->name);
     fdl_buf_clear(&sql);
     return code;
 }
 
-/* ---- 4: one table ------------------------------------------------------------------------ */
+void fdl_rows_keys_clear(fdl_rows_keys *keys) {
+    fdl_buf_clear(&keys->texts);
+    fdl_buf_clear(&keys->names);
+    fdl_buf_clear(&keys->keys);
+}
 
-/* "SELECT <side>, <keys> FROM lake_a."main"."t" AS t" */
-static fdl_code add_side(const selection *s, const char *lake, int side, fdl_buf *sql, fdl_error *error) {
-    fdl_code code = fdl_buf_add_format(sql, error, "SELECT %d, %s FROM %s.", side, s->keys.data, lake);
+fdl_code fdl_rows_add_table(const fdl_rows_table *table, const char *side, fdl_buf *sql, fdl_error *error) {
+    fdl_code code = fdl_buf_add_format(sql, error, "lake_%s.", side);
     if (code == FDL_OK)
-        code = fdl_sql_name(sql, s->table->schema_name, error);
+        code = fdl_sql_name(sql, table->schema_name, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(sql, ".", error);
     if (code == FDL_OK)
-        code = fdl_sql_name(sql, s->table->name, error);
+        code = fdl_sql_name(sql, table->name, error);
     return code == FDL_OK ? fdl_buf_add_str(sql, " AS t", error) : code;
+}
+
+/* ---- 4: one table ------------------------------------------------------------------------ */
+
+/* "SELECT <count>, <keys> FROM lake_a."main"."t" AS t" */
+static fdl_code add_side(const fdl_rows_keys *s, const char *side, int up, fdl_buf *sql, fdl_error *error) {
+    fdl_code code = fdl_buf_add_format(sql, error, "SELECT %d, %s FROM ", up, s->keys.data);
+    return code == FDL_OK ? fdl_rows_add_table(s->table, side, sql, error) : code;
 }
 
 static fdl_code found_one(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
@@ -145,21 +168,19 @@ static fdl_code found_one(void *data, const fdl_cell *cells, size_t count, fdl_e
 }
 
 static fdl_code same_in_table(const fdl_rows *rows, const fdl_rows_table *table, bool *same, fdl_error *error) {
-    selection s = {.rows = rows, .table = table};
+    fdl_rows_keys s;
     bool found = false;
     fdl_buf sql;
-    fdl_buf_init(&s.keys, SQL_LIMIT_BYTES);
-    fdl_buf_init(&s.names, SQL_LIMIT_BYTES);
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-    fdl_code code = find_keys(&s, error);
+    fdl_code code = fdl_rows_keys_find(rows, table, "a", &s, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, "SELECT true FROM (", error);
     if (code == FDL_OK)
-        code = add_side(&s, "lake_a", -1, &sql, error);
+        code = add_side(&s, "a", -1, &sql, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, " UNION ALL ", error);
     if (code == FDL_OK)
-        code = add_side(&s, "lake_b", 1, &sql, error);
+        code = add_side(&s, "b", 1, &sql, error);
     if (code == FDL_OK)
         code = fdl_buf_add_format(&sql, error, ") AS u(side%s) GROUP BY %s HAVING sum(side) <> 0 LIMIT 1", s.names.data,
                                   s.names.data + strlen(", "));
@@ -167,8 +188,7 @@ static fdl_code same_in_table(const fdl_rows *rows, const fdl_rows_table *table,
         code = fdl_duck_query(rows->duck, sql.data, found_one, &found, error);
     *same = !found;
     fdl_buf_clear(&sql);
-    fdl_buf_clear(&s.names);
-    fdl_buf_clear(&s.keys);
+    fdl_rows_keys_clear(&s);
     return code;
 }
 

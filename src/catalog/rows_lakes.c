@@ -50,10 +50,12 @@ static const char unshared_of_one[] =
     " AND s.format IS NOT DISTINCT FROM r.format)";
 
 static const char tables_query[] =
-    "SELECT schema_name, table_name, sum(row_count)::BIGINT, bool_or(is_encrypted) FROM"
+    "SELECT schema_name, table_name, sum(row_count)::BIGINT, bool_or(is_encrypted),"
+    " (schema_name, table_name) IN (SELECT (schema_name, table_name) FROM a.tables),"
+    " (schema_name, table_name) IN (SELECT (schema_name, table_name) FROM b.tables) FROM"
     " (SELECT schema_name, table_name, -row_count AS row_count, is_encrypted FROM a.unshared UNION ALL"
     "  SELECT schema_name, table_name, row_count, is_encrypted FROM b.unshared)"
-    " GROUP BY ALL ORDER BY ALL";
+    " GROUP BY schema_name, table_name ORDER BY schema_name, table_name";
 
 static fdl_code take_table(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
     fdl_rows *rows = data;
@@ -70,7 +72,8 @@ static fdl_code take_table(void *data, const fdl_cell *cells, size_t count, fdl_
     if (code != FDL_OK)
         return code;
     fdl_rows_table *table = &rows->tables[rows->table_count++];
-    *table = (fdl_rows_table){.more = cells[2].integer};
+    *table = (fdl_rows_table){.more = cells[2].integer,
+                              .is_in = {cells[4].integer != 0, cells[5].integer != 0}};
     code = fdl_str_copy(&table->schema_name, schema, error);
     return code == FDL_OK ? fdl_str_copy(&table->name, name, error) : code;
 }

@@ -5,6 +5,12 @@
 
 #include "cli/cli.h"
 
+static const cli_option options[] = {
+    {"rows", 0, NULL, "show rows too, which reads data files"},
+    {"max-count", 'n', "N", "with --rows: show at most N rows a table (20)"},
+    {0},
+};
+
 static const char *text_of(const json_t *object, const char *field) {
     const char *text = json_string_value(json_object_get(object, field));
     return text ? text : "";
@@ -48,6 +54,28 @@ static void print_files(const json_t *table, char sign, const char *files, const
                   cli_size(count_of(table, bytes), size));
 }
 
+static void print_row(const json_t *row) {
+    json_int_t more = json_integer_value(json_object_get(row, "more"));
+    size_t i = 0;
+    json_t *value = NULL;
+    cli_print("    %c", more > 0 ? '+' : '-');
+    json_array_foreach(json_object_get(row, "values"), i, value) {
+        cli_print(i == 0 ? " " : " | ");
+        cli_print_text(json_is_string(value) ? json_string_value(value) : "NULL", "      ");
+    }
+    if (more > 1 || more < -1)
+        cli_print("  (%lld times)", (long long)(more > 0 ? more : -more));
+    cli_print("\n");
+}
+
+static void print_rows(const json_t *rows) {
+    size_t i = 0;
+    json_t *row = NULL;
+    if (json_is_null(rows))
+        cli_print("    the columns differ, so no rows are shown\n");
+    json_array_foreach(rows, i, row) print_row(row);
+}
+
 static void print_table(const json_t *table) {
     const json_t *before = json_object_get(table, "before"), *after = json_object_get(table, "after");
     char rows[64];
@@ -67,6 +95,7 @@ static void print_table(const json_t *table) {
     }
     cli_print("\n");
     json_array_foreach(json_object_get(table, "columns"), i, column) print_column(column);
+    print_rows(json_object_get(table, "rows"));
 }
 
 /* What the tables above do not show. */
@@ -105,9 +134,14 @@ static fdl_code run(cli *c) {
     fdl_repo *repo = NULL;
     fdl_diff_result result = {0};
     json_t *document = NULL;
-    fdl_code code = cli_open(c, &repo);
+    long rows = 0;
+    fdl_code code = cli_number(c, "max-count", 20, 1, 1000000, &rows);
+    if (code == FDL_OK && cli_value(c, "max-count") && !cli_flag(c, "rows"))
+        code = fdl_fail(&c->error, FDL_USAGE, NULL, "'-n' counts rows; give it with '--rows'");
     if (code == FDL_OK)
-        code = fdl_diff(repo, c->operands[1], c->operands[2], &result, &c->error);
+        code = cli_open(c, &repo);
+    if (code == FDL_OK)
+        code = fdl_diff(repo, c->operands[1], c->operands[2], cli_flag(c, "rows") ? rows : 0, &result, &c->error);
     if (code == FDL_OK && !(document = json_loads(result.document, JSON_REJECT_DUPLICATES, NULL)))
         code = fdl_fail(&c->error, FDL_FAILED, NULL, "out of memory");
     if (code == FDL_OK && c->json)
@@ -127,6 +161,8 @@ const cli_command cli_cmd_diff = {
     .max_operands = 3,
     .summary = "Show what the second version has that the first has not, and the other way round",
     .details = "Tables and views added (+), removed (-) and changed (*), with their rows, files and columns, then\n"
-               "comments, keys, macros and options. All of it is told from the catalogs; no data file is read.",
+               "comments, keys, macros and options. All of it is told from the catalogs; no data file is read, but\n"
+               "for --rows, and then only those that one version alone has.",
+    .options = options,
     .run = run,
 };

@@ -13,6 +13,7 @@
 
 #include "fdl.h"
 #include "flow/opened.h"
+#include "flow/same_rows.h"
 #include "flow/scratch.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -223,6 +224,34 @@ static bool is_changed(const json_t *table) {
            json_array_size(json_object_get(table, "columns")) > 0;
 }
 
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+/* "rows": [{"more", "values"}], or null where the columns differ. */
+static fdl_code take_row(void *data, const fdl_row_change *change, fdl_error *error) {
+    diff *d = data;
+    char *key = NULL;
+    fdl_code code = key_of_table(&key, change->schema_name, change->table_name, error);
+    json_t *table = code == FDL_OK ? json_object_get(d->places, key) : NULL;
+    free(key);
+    if (!table)
+        return code;
+    if (!change->values)
+        return fdl_json_set(table, "rows", json_null(), error);
+    json_t *values = json_loads(change->values, 0, NULL);
+    json_t *rows = json_object_get(table, "rows");
+    if (values && !rows) {
+        rows = json_array();
+        code = fdl_json_set(table, "rows", rows, error);
+    }
+    if (code != FDL_OK) {
+        json_decref(values);
+        return code;
+    }
+    return json_array_append_new(rows, json_pack("{s:I, s:o}", "more", (json_int_t)change->more, "values", values)) == 0
+               ? FDL_OK
+               : no_memory(error);
+}
+
 static fdl_code write_document(diff *d, char **out, fdl_error *error) {
     size_t length = 0;
     for (size_t i = json_array_size(d->tables); i-- > 0;)
@@ -234,7 +263,7 @@ static fdl_code write_document(diff *d, char **out, fdl_error *error) {
     return code;
 }
 
-static fdl_code compare(fdl_repo *repo, const char *scratch, fdl_diff_result *result, fdl_error *error) {
+static fdl_code compare(fdl_repo *repo, const char *scratch, int64_t rows, fdl_diff_result *result, fdl_error *error) {
     diff d = {.tables = json_array(), .places = json_object(), .differences = json_array()};
     fdl_code code = d.tables && d.places && d.differences ? FDL_OK : no_memory(error);
     if (code == FDL_OK)
@@ -248,6 +277,9 @@ static fdl_code compare(fdl_repo *repo, const char *scratch, fdl_diff_result *re
         if (code == FDL_OK)
             code = fdl_frozen_compare(fdl_repo_context(repo), d.sides[0].opened.path, d.sides[1].opened.path,
                                       take_difference, &d, error);
+        if (code == FDL_OK && rows > 0)
+            code = fdl_row_changes(repo, d.sides[0].opened.path, d.sides[1].opened.path, scratch, rows, take_row, &d,
+                                   error);
     }
     if (code == FDL_OK)
         code = write_document(&d, &result->document, error);
@@ -279,7 +311,8 @@ static fdl_code find_version(fdl_repo *repo, const char *revision, fdl_version *
     return FDL_OK;
 }
 
-fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, fdl_diff_result *out, fdl_error *error) {
+fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, int64_t rows, fdl_diff_result *out,
+                  fdl_error *error) {
     fdl_diff_result result = {0};
     char *scratch = NULL;
     fdl_code code = find_version(repo, from, &result.from, error);
@@ -288,7 +321,7 @@ fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, fdl_diff_res
     if (code == FDL_OK)
         code = fdl_scratch_make(&scratch, error);
     if (code == FDL_OK)
-        code = compare(repo, scratch, &result, error);
+        code = compare(repo, scratch, rows, &result, error);
     fdl_scratch_remove(scratch);
     if (code == FDL_OK)
         *out = result;

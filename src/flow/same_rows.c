@@ -23,23 +23,28 @@
 typedef struct source {
     fdl_store *store;
     const fdl_config *config;
-    char *local;              /* new files that are not in the repository yet; NULL: there are none */
-    char real[2][PATH_MAX];   /* the folders that links lead to */
+    char *local;            /* new files that are not in the repository yet; NULL: there are none */
+    char real[2][PATH_MAX]; /* the folders that links lead to */
     const char *folders[2];
-    size_t folder_count;
     char scratch[PATH_MAX];
+    fdl_rows_place place;
 } source;
 
+static fdl_code bring(void *data, const char *path, const char *target, fdl_error *error);
+
 static void add_folder(source *s, const char *path) {
-    if (path && realpath(path, s->real[s->folder_count])) {
-        s->folders[s->folder_count] = s->real[s->folder_count];
-        s->folder_count++;
+    size_t at = s->place.folder_count;
+    if (path && realpath(path, s->real[at])) {
+        s->folders[at] = s->real[at];
+        s->place.folder_count++;
     }
 }
 
+/* `work` may be NULL.  The struct is cleared by the caller, also on failure. */
 static fdl_code open_source(const fdl_work *work, fdl_repo *repo, const char *folder, source *s, fdl_error *error) {
     char *path = NULL;
     s->store = fdl_repo_store(repo);
+    s->place = (fdl_rows_place){.scratch = s->scratch, .folders = s->folders, .bring = bring, .data = s};
     fdl_code code = fdl_repo_config(repo, &s->config, error);
     if (code == FDL_OK)
         code = fdl_str_format(&path, error, "%s/rows", folder);
@@ -49,7 +54,7 @@ static fdl_code open_source(const fdl_work *work, fdl_repo *repo, const char *fo
         code = fdl_file_error(error, "open", path, errno);
     free(path);
     path = NULL;
-    if (code == FDL_OK && fdl_repo_is_http(repo))
+    if (code == FDL_OK && work && fdl_repo_is_http(repo))
         code = fdl_work_data_path(work, repo, &s->local, error);
     add_folder(s, s->local);
     if (code == FDL_OK && strcmp(s->store->ops->kind, "folder") == 0)
@@ -57,6 +62,13 @@ static fdl_code open_source(const fdl_work *work, fdl_repo *repo, const char *fo
     add_folder(s, path);
     free(path);
     return code;
+}
+
+static fdl_code close_source(source *s, fdl_code code, fdl_error *error) {
+    fdl_error ignored;
+    fdl_code removed = s->scratch[0] ? fdl_folder_remove(s->scratch, code == FDL_OK ? error : &ignored) : FDL_OK;
+    free(s->local);
+    return code == FDL_OK ? removed : code;
 }
 
 static fdl_code link_to(const char *path, const char *target, fdl_error *error) {
@@ -94,18 +106,17 @@ fdl_code fdl_same_rows(const fdl_work *work, fdl_repo *repo, const char *parent,
     *same = false;
     *difference = NULL;
     fdl_code code = open_source(work, repo, folder, &s, error);
-    if (code == FDL_OK) {
-        fdl_rows_place place = {
-            .scratch = s.scratch, .folders = s.folders, .folder_count = s.folder_count, .bring = bring, .data = &s};
-        if (fdl_frozen_same_rows(context, parent, catalog, &place, same, difference, &why) != FDL_OK)
-            fdl_note(context, FDL_NOTE_WARNING,
-                     "the rows cannot be compared with the parent's, so a version is made: %s", why.message);
-    }
-    if (s.scratch[0]) {
-        fdl_error ignored;
-        fdl_code removed = fdl_folder_remove(s.scratch, code == FDL_OK ? error : &ignored);
-        code = code == FDL_OK ? removed : code;
-    }
-    free(s.local);
-    return code;
+    if (code == FDL_OK && fdl_frozen_same_rows(context, parent, catalog, &s.place, same, difference, &why) != FDL_OK)
+        fdl_note(context, FDL_NOTE_WARNING, "the rows cannot be compared with the parent's, so a version is made: %s",
+                 why.message);
+    return close_source(&s, code, error);
+}
+
+fdl_code fdl_row_changes(fdl_repo *repo, const char *from, const char *to, const char *folder, int64_t limit,
+                         fdl_row_change_callback callback, void *data, fdl_error *error) {
+    source s = {0};
+    fdl_code code = open_source(NULL, repo, folder, &s, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_row_changes(fdl_repo_context(repo), from, to, &s.place, limit, callback, data, error);
+    return close_source(&s, code, error);
 }

@@ -14,4 +14,8 @@
 fdl_code fdl_same_rows(const fdl_work *work, fdl_repo *repo, const char *parent, const char *catalog,
                        const char *folder, bool *same, char **difference, fdl_error *error);
 
+/* fdl_frozen_row_changes of two published versions, whose catalogs are files of this machine. */
+fdl_code fdl_row_changes(fdl_repo *repo, const char *from, const char *to, const char *folder, int64_t limit,
+                         fdl_row_change_callback callback, void *data, fdl_error *error);
+
 #endif

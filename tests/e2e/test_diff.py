@@ -94,3 +94,51 @@ def test_what_is_not_there(pair):
         '{"expired_at": "2026-12-01T00:00:00Z", "reason": "retention"}'
     )
     fdl("diff", pair.repo.address, "main~1", "main", code=EXPIRED)
+
+
+def rows_of(repo, *options):
+    found = fdl("diff", repo.address, "main~1", "main", "--rows", "--json", *options).json
+    return {table["name"]: table.get("rows") for table in found["tables"]}
+
+
+def test_rows_added_and_removed(lake):
+    lake.publish(
+        "CREATE TABLE lake.t (i INT, s VARCHAR, f DOUBLE)",
+        "INSERT INTO lake.t SELECT range, 'x', '-0.0' FROM range(1000)",
+        "INSERT INTO lake.t VALUES (5, NULL, 'nan'), (5, NULL, 'nan'), (6, 'NULL', 1)",
+    )
+    lake.publish(
+        "CREATE TEMP TABLE kept AS FROM lake.t WHERE i <> 7 AND s <> 'NULL'",
+        "DELETE FROM lake.t",
+        "INSERT INTO lake.t FROM kept ORDER BY hash(i)",
+        "INSERT INTO lake.t VALUES (6, NULL, 1), (2000, 'a | b', 2), (2000, 'a | b', 2)",
+    )
+    rows = rows_of(lake.repo)["t"]
+    assert sorted((row["more"], *row["values"]) for row in rows if row["values"][1] is not None) == [
+        (-1, "6", "NULL", "1.0"),
+        (-1, "7", "x", "-0.0"),
+        (2, "2000", "a | b", "2.0"),
+    ]
+    assert sorted((row["more"], *row["values"]) for row in rows if row["values"][1] is None) == [
+        (-2, "5", None, "nan"),
+        (1, "6", None, "1.0"),
+    ]
+    lines = fdl("diff", lake.repo.address, "main~1", "main", "--rows").stdout.splitlines()
+    assert "    - 7 | x | -0.0" in lines
+    assert "    + 2000 | a | b | 2.0  (2 times)" in lines
+
+
+def test_rows_are_bounded(lake):
+    lake.publish("CREATE TABLE lake.t AS SELECT range AS i FROM range(10)")
+    lake.publish("INSERT INTO lake.t SELECT range FROM range(100, 200)")
+    assert len(rows_of(lake.repo)["t"]) == 20
+    assert len(rows_of(lake.repo, "-n", "3")["t"]) == 3
+    assert len(rows_of(lake.repo, "-n", "1000")["t"]) == 100
+    fdl("diff", lake.repo.address, "main~1", "main", "-n", "3", code=USAGE)
+
+
+def test_rows_of_tables_that_come_go_and_change(pair):
+    rows = rows_of(pair.repo)
+    assert sorted((row["more"], row["values"]) for row in rows["goes"]) == [(-1, ["0"]), (-1, ["1"]), (-1, ["2"])]
+    assert [row["more"] for row in rows["comes"]] == [1] * 4
+    assert rows["t"] is None
