@@ -46,6 +46,7 @@ typedef struct gc {
     fdl_inventory inventory; /* as listed last */
     fdl_map read;            /* versions whose files are in `needed` */
     fdl_fileset needed;      /* paths under the data folder */
+    fdl_fileset spared;      /* the same, of versions that expired within the grace */
     int64_t unknown_ms;      /* an expired version, whose files nobody knows, may need what was there by then */
     int64_t now_ms;          /* by the store's clock */
     char *scratch;
@@ -149,12 +150,12 @@ static fdl_code need_versions(gc *g, fdl_error *error) {
     return code;
 }
 
-static fdl_code need_listed(void *data, const fdl_listed_file *file, fdl_error *error) {
-    return fdl_fileset_add(&((gc *)data)->needed, file->path, error);
+static fdl_code spare_listed(void *data, const fdl_listed_file *file, fdl_error *error) {
+    return fdl_fileset_add(&((gc *)data)->spared, file->path, error);
 }
 
 /* The grace of a file runs from the end of the last version that named it, too. */
-static fdl_code need_expired(gc *g, fdl_error *error) {
+static fdl_code spare_expired(gc *g, fdl_error *error) {
     if (g->options->grace_ms == 0)
         return FDL_OK;
     fdl_code code = fdl_inventory_markers(&g->inventory, error);
@@ -168,7 +169,7 @@ static fdl_code need_expired(gc *g, fdl_error *error) {
         fdl_time_parse(stored->expiry.expired_at, &expired_ms);
         if (is_past_grace(g, expired_ms))
             continue;
-        code = fdl_expired_files(g->repo, &stored->version, need_listed, g, &known, error);
+        code = fdl_expired_files(g->repo, &stored->version, spare_listed, g, &known, error);
         if (!known && stored->record_ms > g->unknown_ms)
             g->unknown_ms = stored->record_ms;
     }
@@ -180,14 +181,16 @@ static fdl_code need_expired(gc *g, fdl_error *error) {
 static fdl_code judge_file(void *data, const fdl_entry *entry, fdl_error *error) {
     gc *g = data;
     const fdl_object *object = &entry->object;
+    const char *path = entry->key + strlen(g->config->data_dir);
     fdl_deletion deletion = {.key = entry->key, .bytes = object->size_bytes};
-    if (fdl_fileset_has(&g->needed, entry->key + strlen(g->config->data_dir))) {
+    if (fdl_fileset_has(&g->needed, path)) {
         g->result->needed_files++;
         return FDL_OK;
     }
     if (!fdl_str_ends(entry->key, ".parquet") && !fdl_str_ends(entry->key, ".puffin"))
         return fdl_plan_add(g->result->left, FDL_DELETE_NOTHING, &deletion, error);
-    if (is_past_grace(g, object->modified_ms) && (g->unknown_ms == 0 || object->modified_ms > g->unknown_ms))
+    bool spared = (g->unknown_ms != 0 && object->modified_ms <= g->unknown_ms) || fdl_fileset_has(&g->spared, path);
+    if (is_past_grace(g, object->modified_ms) && !spared)
         return fdl_plan_add(g->result->plan, FDL_DELETE_DATA, &deletion, error);
     g->result->young_files++;
     g->result->young_bytes += object->size_bytes;
@@ -265,7 +268,7 @@ fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *ou
     if (code == FDL_OK)
         code = need_versions(&g, error);
     if (code == FDL_OK)
-        code = need_expired(&g, error);
+        code = spare_expired(&g, error);
     if (code == FDL_OK)
         code = plan(&g, error);
     if (code == FDL_OK && !options->dry_run)
@@ -275,6 +278,7 @@ fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *ou
     fdl_inventory_clear(&g.inventory);
     fdl_map_clear(&g.read);
     fdl_fileset_clear(&g.needed);
+    fdl_fileset_clear(&g.spared);
     fdl_scratch_remove(g.scratch);
     return code;
 }
