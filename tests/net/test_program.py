@@ -21,7 +21,6 @@ ODD_VALUES = ["a b+c", "100%", "ü/é", "AC/DC", "%20", "", None]
 def duck(*statements):
     """A DuckDB with everything the printed statements need."""
     con = harness.duck()
-    con.execute(f"LOAD {text(harness.extension('httpfs'))}")
     site = Path(sys.prefix) / "lib"
     found = sorted(site.rglob("aws.duckdb_extension"))
     assert found, f"no aws extension below {site}: run tools/setup check"
