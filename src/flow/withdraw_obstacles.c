@@ -9,6 +9,7 @@
  * any file of it that a tip shares with an affected version is in the way.
  * Rewriting the table puts the rows that are left into new files.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ typedef struct reader {
     uint32_t file;
     uint32_t place; /* of the version */
     const fdl_wd_read *read;
+    bool obstacle;
 } reader;
 
 typedef struct readers {
@@ -84,19 +86,44 @@ static bool has_more_deletes(const fdl_wd *w, const reader *tip, const reader *g
     return true;
 }
 
-static bool is_in_the_way(const fdl_wd *w, const reader *tip, const reader *all, size_t all_count) {
-    const fdl_wd_file *file = &w->files[tip->file];
-    for (size_t i = 0; i < all_count; i++) {
-        unsigned flags = w->inventory.items[all[i].place].flags;
-        if (file->in_table ? (flags & FDL_WD_AFFECTED) != 0
-                           : (flags & FDL_WD_GIVEN) && has_more_deletes(w, tip, &all[i], all, all_count))
-            return true;
-    }
-    return false;
-}
-
 static bool is_tip(const fdl_wd *w, const reader *r) {
     return (w->inventory.items[r->place].flags & (FDL_WD_TIP | FDL_WD_AFFECTED)) == FDL_WD_TIP;
+}
+
+/* What makes a tip's read an obstacle. */
+typedef enum rule {
+    SHARES,     /* an affected version had the file: with a table any way, else through fewer deletes */
+    SHARES_OLD, /* any version that is no tip has it */
+    READS       /* nothing more */
+} rule;
+
+static bool is_in_the_way(const fdl_wd *w, const reader *tip, const reader *all, size_t all_count, rule by) {
+    const fdl_wd_file *file = &w->files[tip->file];
+    bool found = by == READS;
+    for (size_t i = 0; i < all_count && !found; i++) {
+        unsigned flags = w->inventory.items[all[i].place].flags;
+        if (by == SHARES_OLD)
+            found = !is_tip(w, &all[i]);
+        else
+            found = file->in_table ? (flags & FDL_WD_AFFECTED) != 0
+                                   : (flags & FDL_WD_GIVEN) && has_more_deletes(w, tip, &all[i], all, all_count);
+    }
+    return found;
+}
+
+/* Marks the tips that are in the way; how many there are. */
+static size_t mark_obstacles(const fdl_wd *w, const readers *all, rule by) {
+    size_t found = 0;
+    for (size_t start = 0, end = 0; start < all->count; start = end) {
+        while (end < all->count && all->items[end].file == all->items[start].file)
+            end++;
+        for (size_t i = start; i < end; i++) {
+            reader *r = &all->items[i];
+            r->obstacle = is_tip(w, r) && is_in_the_way(w, r, &all->items[start], end - start, by);
+            found += r->obstacle;
+        }
+    }
+    return found;
 }
 
 /* ---- what to do about it --------------------------------------------------------------- */
@@ -130,62 +157,87 @@ static fdl_code add_deletes_rewrite(fdl_buf *sql, const fdl_wd_table *table, fdl
     return code == FDL_OK ? fdl_buf_add_str(sql, ", delete_threshold => 0);", error) : code;
 }
 
-static fdl_code describe(const fdl_wd *w, const reader *r, fdl_error *error) {
+/* `r` is the first of `count` readers in the way in one version and table. */
+static fdl_code describe(const fdl_wd *w, const reader *r, size_t count, fdl_error *error) {
     const fdl_wd_table *table = &w->tables[r->read->table];
     const fdl_stored *stored = &w->inventory.items[r->place];
     const fdl_wd_file *file = &w->files[r->file];
     const fdl_ref *ref = fdl_wd_branch_of(w, stored->id);
+    char more[64] = "";
     fdl_buf statement;
     fdl_buf_init(&statement, 1 << 20);
+    if (count > 1)
+        snprintf(more, sizeof more, " (and %zu more)", count - 1);
     fdl_code code =
         file->in_table ? add_whole_rewrite(&statement, table, error) : add_deletes_rewrite(&statement, table, error);
     if (code == FDL_OK)
         code = fdl_fail(error, FDL_REFUSED, file->path,
-                        "version '%s' ('%s') still reads the file '%s%s' of table '%s.%s'%s; rewrite the table with: %s  "
+                        "version '%s' ('%s') still reads the file '%s%s'%s of table '%s.%s'%s; rewrite the table with: %s  "
                         "then commit with --allow-empty (the rows are equal), push, and run this again",
-                        stored->id, ref ? ref->name : "", w->config->data_dir, file->path, table->schema, table->name,
-                        file->in_table ? "" : ", and only leaves out rows that are still in it", statement.data);
+                        stored->id, ref ? ref->name : "", w->config->data_dir, file->path, more, table->schema,
+                        table->name, file->in_table ? "" : ", and only leaves out rows that are still in it",
+                        statement.data);
     fdl_buf_clear(&statement);
     return code;
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* The first is the error, the others are notes. */
-static fdl_code tell(const fdl_wd *w, const reader *r, size_t *count, fdl_error *first) {
-    fdl_error other;
-    if (*count > NOTED_LIMIT)
-        return FDL_REFUSED;
-    fdl_code code = describe(w, r, *count == 0 ? first : &other);
-    if (code == FDL_REFUSED && ++*count > 1)
-        fdl_note(fdl_repo_context(w->repo), FDL_NOTE_WARNING, "%s", other.message);
-    return code;
+/*
+ * With a table alone, nothing is concerned while the tips still read all of it;
+ * then they are what is in the way.
+ */
+static void find_obstacles(const fdl_wd *w, readers *all) {
+    bool concerned = !fdl_wd_by_table(w);
+    for (size_t i = 0; i < w->inventory.count && !concerned; i++)
+        concerned = (w->inventory.items[i].flags & FDL_WD_AFFECTED) != 0;
+    if (concerned)
+        mark_obstacles(w, all, SHARES);
+    else if (mark_obstacles(w, all, SHARES_OLD) == 0)
+        mark_obstacles(w, all, READS);
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->items[i].obstacle)
+            all->items[kept++] = all->items[i];
+    all->count = kept;
 }
 
-/* With a table alone nothing may be concerned because the tips still read all of it. */
-static bool nothing_concerned(const fdl_wd *w) {
-    for (size_t i = 0; i < w->inventory.count; i++)
-        if (w->inventory.items[i].flags & FDL_WD_AFFECTED)
-            return false;
-    return fdl_wd_by_table(w);
+static int by_table(const void *a, const void *b) {
+    const reader *left = a, *right = b;
+    if (left->place != right->place)
+        return left->place < right->place ? -1 : 1;
+    if (left->read->table != right->read->table)
+        return left->read->table < right->read->table ? -1 : 1;
+    return by_file(a, b);
+}
+
+/* A line for each version and table: the first is the error, the others are notes. */
+static fdl_code tell(const fdl_wd *w, const readers *obstacles, fdl_error *error) {
+    fdl_error other;
+    size_t told = 0;
+    for (size_t start = 0, end = 0; start < obstacles->count && told < NOTED_LIMIT; start = end, told++) {
+        const reader *first = &obstacles->items[start];
+        while (end < obstacles->count && obstacles->items[end].place == first->place &&
+               obstacles->items[end].read->table == first->read->table)
+            end++;
+        fdl_code code = describe(w, first, end - start, told == 0 ? error : &other);
+        if (code != FDL_REFUSED)
+            return code;
+        if (told > 0)
+            fdl_note(fdl_repo_context(w->repo), FDL_NOTE_WARNING, "%s", other.message);
+    }
+    return told > 0 ? FDL_REFUSED : FDL_OK;
 }
 
 fdl_code fdl_wd_refuse_obstacles(const fdl_wd *w, fdl_error *error) {
     readers all = {0};
-    size_t count = 0;
-    bool nothing = nothing_concerned(w);
     fdl_code code = collect(w, &all, error);
-    for (size_t start = 0, end = 0; code == FDL_OK && start < all.count; start = end) {
-        while (end < all.count && all.items[end].file == all.items[start].file)
-            end++;
-        for (size_t i = start; code == FDL_OK && i < end; i++) {
-            const reader *r = &all.items[i];
-            if (is_tip(w, r) && (nothing || is_in_the_way(w, r, &all.items[start], end - start)))
-                code = tell(w, r, &count, error);
-            if (code == FDL_REFUSED)
-                code = FDL_OK;
-        }
+    if (code == FDL_OK) {
+        find_obstacles(w, &all);
+        if (all.count > 0)
+            qsort(all.items, all.count, sizeof *all.items, by_table);
+        code = tell(w, &all, error);
     }
     free(all.items);
-    return code == FDL_OK && count > 0 ? error->code : code;
+    return code;
 }

@@ -329,19 +329,20 @@ static void remember_note(void *data, fdl_note_level level, const char *line) {
     snprintf(data, 4000, "%s", line);
 }
 
-static void every_file_in_the_way_is_told(void **state) {
+static void every_table_in_the_way_is_told(void **state) {
     (void)state;
     history h;
     char note[4000] = "";
     history_open(&h);
     h.context = (fdl_context){.note = remember_note, .note_data = note};
-    history_version(&h, 1, 0, "a b");
-    history_version(&h, 2, 1, "a/d1:1 b/d2:1");
+    history_version(&h, 1, 0, "a b people.p");
+    history_version(&h, 2, 1, "a/d1:1 b/d2:1 people.p/d3:1");
     history_ref(&h, "heads/main", 2);
     expect(&h, FDL_REFUSED, withdraw(&h, 1));
-    bool a_first = strstr(h.error.message, "a.parquet") != NULL;
-    assert_non_null(strstr(a_first ? note : h.error.message, "b.parquet"));
-    assert_non_null(strstr(a_first ? h.error.message : note, "a.parquet"));
+    bool people_first = strstr(h.error.message, "people/p.parquet") != NULL;
+    const char *of_people = people_first ? h.error.message : note, *of_t = people_first ? note : h.error.message;
+    assert_non_null(strstr(of_people, "data/main/people/p.parquet' of table 'main.people'"));
+    assert_non_null(strstr(of_t, ".parquet' (and 1 more) of table 'main.t'"));
     history_close(&h);
 }
 
@@ -574,7 +575,7 @@ int main(void) {
         cmocka_unit_test(rows_that_were_only_deleted_are_in_the_way),
         cmocka_unit_test(deletes_of_another_branch_are_in_the_way_even_if_fewer),
         cmocka_unit_test(a_restored_version_reads_less_and_is_not_in_the_way),
-        cmocka_unit_test(every_file_in_the_way_is_told),
+        cmocka_unit_test(every_table_in_the_way_is_told),
         cmocka_unit_test(data_of_an_expired_version_goes_by_its_list),
         cmocka_unit_test(a_table_finds_expired_versions_whose_data_is_still_there),
         cmocka_unit_test(an_expired_version_without_a_list_is_marked_and_said_to_be_unknown),
