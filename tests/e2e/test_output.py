@@ -90,7 +90,10 @@ def test_json_of_log_and_show_carries_the_record_as_it_is(published):
     assert list(log) == ["versions"]
     assert log["versions"] == [published.repo.record(version["id"]) for version in log["versions"]]
     shown = fdl("show", published.repo.address, "--json").json
-    assert list(shown) == ["version", "signature", "dataset"] and shown["signature"] == {"state": "unsigned"}
+    assert list(shown) == ["version", "signature", "dataset"] and shown["signature"] == {
+        "state": "unsigned",
+        "reason": "it has no signature",
+    }
     assert shown["version"] == log["versions"][0]
     assert shown["dataset"] == published.repo.dataset(published.repo.head())
 
