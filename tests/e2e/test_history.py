@@ -297,22 +297,6 @@ def test_the_grace_of_a_file_runs_from_the_end_of_its_last_version(versions):
     assert fdl("gc", versions.repo.address, "--json").json["count"] == 5
     assert number_of(versions) == 6
 
-
-def test_a_nightly_rebuild_with_expire_and_gc_stays_as_large_as_it_is(lake):
-    """The markers of a night are as old as the night; the files of its expired version go when their grace is over."""
-    for night in range(6):
-        age(lake, (6 - night) * 5 * DAY)
-        lake.publish(f"CREATE OR REPLACE TABLE lake.t AS SELECT {night} AS n")
-        fdl("expire", lake.repo.address, "--keep", 2)
-        for marker in lake.repo.path("versions").glob("*/expired.json"):
-            if marker.stat().st_mtime < time.time() - DAY:
-                then = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(marker.stat().st_mtime))
-                marker.write_text(json.dumps({"expired_at": then, "reason": "retention"}))
-        fdl("gc", lake.repo.address, "--grace", "12d")
-    assert len(lake.repo.data_files()) <= 2 + 3
-    sound(lake)
-
-
 @pytest.mark.parametrize("words", ["", "x", "14", "-1d", "1y", "9999999d"])
 def test_gc_takes_only_a_grace_it_understands(tmp_path, words):
     fdl("gc", tmp_path, "--grace", words, code=USAGE)
