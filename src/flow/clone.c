@@ -59,8 +59,19 @@ static fdl_code send(clone *c, const char *key, const char *path, fdl_error *err
     fdl_code code = fdl_file_size(path, &size, error);
     if (code == FDL_OK)
         code = fdl_store_put(c->target, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
-    if (code == FDL_CONFLICT) /* another clone was quicker: the same bytes, keys are never reused */
-        return FDL_OK;
+    if (code == FDL_CONFLICT) { /* another clone was quicker, or so the store says: the object must be there */
+        fdl_object object = {0};
+        fdl_error refused = *error;
+        code = fdl_store_head(c->target, key, &object, error);
+        if (code == FDL_NOT_FOUND) {
+            *error = refused;
+            return refused.code;
+        }
+        if (code == FDL_OK && object.size_bytes != size)
+            code = fdl_fail(error, FDL_FAILED, key, "'%s' is in '%s' already with another size", key,
+                            fdl_repo_address(c->to));
+        return code;
+    }
     if (code == FDL_OK) {
         __atomic_add_fetch(&c->result->files, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&c->result->bytes, size, __ATOMIC_RELAXED);
