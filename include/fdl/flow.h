@@ -135,6 +135,12 @@ FDL_API fdl_code fdl_commit(const fdl_context *context, const char *work, const 
 
 /* ---- push ------------------------------------------------------------- */
 
+/* Objects written to a store. */
+typedef struct fdl_sent {
+    uint64_t files;
+    uint64_t bytes;
+} fdl_sent;
+
 typedef struct fdl_push_options {
     const char *branch; /* short name; NULL: the branch checked out */
 } fdl_push_options;
@@ -143,8 +149,7 @@ typedef struct fdl_push_result {
     char branch[FDL_REF_BYTES];
     char (*pushed)[FDL_ID_BYTES]; /* oldest first */
     size_t pushed_count;          /* 0: nothing to push */
-    uint64_t uploaded_files;
-    uint64_t uploaded_bytes;
+    fdl_sent sent;
 } fdl_push_result;
 
 /* Filled as far as it came also on failure: `pushed` are on the branch. */
@@ -233,8 +238,7 @@ typedef struct fdl_clone_options {
 
 typedef struct fdl_clone_result {
     uint64_t versions; /* copied, with or without their content */
-    uint64_t files;    /* objects written */
-    uint64_t bytes;
+    fdl_sent sent;
     uint64_t refs; /* made or moved */
 } fdl_clone_result;
 
@@ -352,7 +356,7 @@ typedef struct fdl_gc_options {
 typedef struct fdl_gc_result {
     uint64_t versions;     /* whose files are needed */
     uint64_t needed_files; /* of those listed */
-    uint64_t young_files;  /* not needed, and within the grace */
+    uint64_t young_files;  /* not needed, and within the grace of their upload or of the last version that named them */
     uint64_t young_bytes;
     fdl_plan *plan; /* deleted, or to be */
     fdl_plan *left; /* in the data folder, not needed, and not of a kind that fdl deletes */

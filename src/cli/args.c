@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 /* Numbers getopt_long hands back: where an option stands, in the command's table or behind it in the common one. */
 #define FIRST_CODE 256
@@ -88,7 +89,13 @@ static fdl_code set_common(cli *c, const char *name, const char *value) {
 static fdl_code set_option(cli *c, int code, const char *value) {
     if (code >= FIRST_COMMON_CODE)
         return set_common(c, cli_common_options[code - FIRST_COMMON_CODE].name, value);
+    const cli_option *option = &c->command->options[code - FIRST_CODE];
+    bool repeats = value && fdl_str_ends(option->value, "...");
     c->values[code - FIRST_CODE] = value ? value : "";
+    if (repeats && c->repeated_count == CLI_REPEATS_LIMIT)
+        return usage(c, "too many of option", option->name);
+    if (repeats)
+        c->repeated[c->repeated_count++] = value;
     return FDL_OK;
 }
 

@@ -16,11 +16,12 @@
 
 #define CLI_OPERANDS_LIMIT 64
 #define CLI_OPTIONS_LIMIT 32
+#define CLI_REPEATS_LIMIT 1000
 
 typedef struct cli_option {
     const char *name;  /* "message" for --message */
     char letter;       /* 'm' for -m, or 0 */
-    const char *value; /* what --help calls its value; NULL for a flag */
+    const char *value; /* what --help calls its value, "FILE..." when it may be given again and again; NULL for a flag */
     const char *help;
 } cli_option;
 
@@ -43,6 +44,8 @@ struct cli {
     const char *operands[CLI_OPERANDS_LIMIT + 1]; /* NULL behind the last */
     int operand_count;
     const char *values[CLI_OPTIONS_LIMIT]; /* by the option's place in the table; "" for a flag that is set */
+    const char *repeated[CLI_REPEATS_LIMIT]; /* every value of the one option that may be given again, in order */
+    size_t repeated_count;
     bool json;
     bool quiet;
     bool verbose;

@@ -14,8 +14,8 @@ static json_t *as_json(const fdl_push_result *result) {
     for (size_t i = 0; i < result->pushed_count; i++)
         json_array_append_new(pushed, json_string(result->pushed[i]));
     return json_pack("{s:s, s:o, s:I, s:I}", "branch", cli_short_ref(result->branch), "pushed", pushed,
-                     "uploaded_files", (json_int_t)result->uploaded_files, "uploaded_bytes",
-                     (json_int_t)result->uploaded_bytes);
+                     "uploaded_files", (json_int_t)result->sent.files, "uploaded_bytes",
+                     (json_int_t)result->sent.bytes);
 }
 
 static void tell(const fdl_push_result *result) {
@@ -26,7 +26,7 @@ static void tell(const fdl_push_result *result) {
         cli_print("%s -> %s\n", cli_short_ref(result->branch), result->pushed[i]);
     if (result->pushed_count > 0)
         cli_print("%s, %s uploaded, %s\n", cli_count(result->pushed_count, "version", versions),
-                  cli_count(result->uploaded_files, "file", files), cli_size(result->uploaded_bytes, size));
+                  cli_count(result->sent.files, "file", files), cli_size(result->sent.bytes, size));
 }
 
 static fdl_code run(cli *c) {

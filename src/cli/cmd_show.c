@@ -73,7 +73,7 @@ static void print_signature(const fdl_signature *signature) {
         cli_print("\n           ");
         cli_print_text(signature->reason, "           ");
     }
-    if (signature->expected[0]) {
+    if (signature->state == FDL_SIGNATURE_UNKNOWN && signature->expected[0]) {
         cli_print("\n           fdl.json lists this key as '");
         cli_print_text(signature->expected, "");
         cli_print("', which proves nothing");

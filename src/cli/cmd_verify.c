@@ -5,7 +5,8 @@
 
 static const cli_option options[] = {
     {"all", 0, NULL, "every version, every ref, and refs.json"},
-    {"data", 0, NULL, "read the data files too: Parquet footers and row counts"},
+    {"data", 0, NULL, "read the data files and originals too: Parquet footers, row counts, sha256"},
+    {"allowed-signers", 0, "FILE", "every version must be signed by one of these; a file as ssh-keygen(1) describes it"},
     {0},
 };
 
@@ -30,6 +31,8 @@ static void tell(const fdl_verify_result *result) {
         cli_print(" (%llu expired)", (unsigned long long)result->expired);
     if (result->records > 0)
         cli_print(" (%llu as records alone)", (unsigned long long)result->records);
+    if (result->trusted > 0)
+        cli_print(", %llu signed by allowed signers", (unsigned long long)result->trusted);
     cli_print(", %s, %s\n", cli_count(result->files, "data file", files),
               cli_count(result->findings, "finding", findings));
 }
@@ -42,6 +45,7 @@ static fdl_code run(cli *c) {
         .revision = c->operands[1],
         .all = cli_flag(c, "all"),
         .data = cli_flag(c, "data"),
+        .allowed_signers = cli_value(c, "allowed-signers"),
     };
     fdl_code code = FDL_OK;
     if (verify.all && verify.revision)
@@ -52,8 +56,9 @@ static fdl_code run(cli *c) {
     if (code == FDL_OK)
         code = fdl_verify(repo, &verify, take, &p, &result, &c->error);
     if (code == FDL_OK && c->json)
-        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions, "expired",
-                                     (json_int_t)result.expired, "records", (json_int_t)result.records, "files", (json_int_t)result.files, "findings",
+        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions, "expired",
+                                     (json_int_t)result.expired, "records", (json_int_t)result.records, "trusted",
+                                     (json_int_t)result.trusted, "files", (json_int_t)result.files, "findings",
                                      p.findings));
     else if (code == FDL_OK)
         tell(&result);
@@ -72,7 +77,9 @@ const cli_command cli_cmd_verify = {
     .min_operands = 1,
     .max_operands = 2,
     .summary = "Check that what a repository says is true",
-    .details = "Looks at ids, parents, sha256 and sizes, and at every data file that a version names.\n"
+    .details = "Looks at ids, parents, sha256 and sizes, at every data file that a version names, and whether\n"
+               "what a version carries beside its catalog says the same. A signature that does not fit is a\n"
+               "fault; with --allowed-signers, so is none, and one by somebody else.\n"
                "Each fault is a line; with any, the exit code is 1.",
     .options = options,
     .run = run,

@@ -3,7 +3,8 @@
  *
  *   1 fdl.json and HEAD, as they are
  *   2 the history behind every ref asked for, oldest version first:
- *     data files -> catalogs -> dataset -> version.json
+ *     data files, originals -> catalogs -> dataset, files -> signature ->
+ *     version.json
  *   3 the refs, by compare-and-swap, then refs.json
  *
  * That is push's order, so a reader of the mirror never sees anything
@@ -18,11 +19,16 @@
 #include "fdl.h"
 #include "flow/keyset.h"
 #include "flow/scratch.h"
+#include "flow/sources.h"
+#include "flow/upload.h"
 #include "flow/work.h"
+#include "repo/files_json.h"
 #include "repo/history.h"
 #include "repo/layout.h"
 #include "util/buf.h"
 #include "util/file.h"
+#include "util/ident.h"
+#include "util/json.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
@@ -48,44 +54,41 @@ typedef struct clone {
     fdl_keyset offered;      /* versions/ of the source */
     fdl_keyset data;         /* the data folder of the target; opened when first needed */
     bool data_open;
+    fdl_keyset kept;         /* sources/ of the target; the same */
+    bool kept_open;
+    fdl_map asked;           /* originals looked at, which many versions may list */
     char *scratch;           /* a folder of this machine */
 } clone;
 
 /* ---- one object ------------------------------------------------------------------ */
 
 static fdl_code send(clone *c, const char *key, const char *path, fdl_error *error) {
-    fdl_source source = {.path = path};
+    return fdl_upload(c->target, key, path, NULL, &c->result->sent, error);
+}
+
+static fdl_code prove(const char *key, const char *path, const char *sha256, fdl_error *error) {
+    char found[FDL_SHA256_BYTES];
     uint64_t size = 0;
-    fdl_code code = fdl_file_size(path, &size, error);
-    if (code == FDL_OK)
-        code = fdl_store_put(c->target, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
-    if (code == FDL_CONFLICT) { /* another clone was quicker, or so the store says: the object must be there */
-        fdl_object object = {0};
-        fdl_error refused = *error;
-        code = fdl_store_head(c->target, key, &object, error);
-        if (code == FDL_NOT_FOUND) {
-            *error = refused;
-            return refused.code;
-        }
-        if (code == FDL_OK && object.size_bytes != size)
-            code = fdl_fail(error, FDL_FAILED, key, "'%s' is in '%s' already with another size", key,
-                            fdl_repo_address(c->to));
-        return code;
-    }
-    if (code == FDL_OK) {
-        __atomic_add_fetch(&c->result->files, 1, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&c->result->bytes, size, __ATOMIC_RELAXED);
-    }
+    fdl_code code = fdl_sha256_file(path, found, &size, error);
+    if (code == FDL_OK && strcmp(found, sha256) != 0)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s and should be %s", key, found, sha256);
     return code;
 }
 
-static fdl_code copy(clone *c, const char *key, fdl_error *error) {
+/* `sha256` may be NULL: nothing says what it should be. */
+static fdl_code copy_proved(clone *c, const char *key, const char *sha256, fdl_error *error) {
     fdl_local_file file = {0};
     fdl_code code = fdl_local_file_get(c->source, c->scratch, key, &file, error);
+    if (code == FDL_OK && sha256)
+        code = prove(key, file.path, sha256, error);
     if (code == FDL_OK)
         code = send(c, key, file.path, error);
     fdl_local_file_clear(&file);
     return code;
+}
+
+static fdl_code copy(clone *c, const char *key, fdl_error *error) {
+    return copy_proved(c, key, NULL, error);
 }
 
 /* ---- 1: settings ------------------------------------------------------------------ */
@@ -186,7 +189,7 @@ static int by_seq(const void *a, const void *b) {
     return left < right ? -1 : left > right;
 }
 
-/* The data files a catalog names that the target lacks. */
+/* The data files a version names that the target lacks. */
 typedef struct wanted_file {
     char *key;
     uint64_t size_bytes;
@@ -196,33 +199,55 @@ typedef struct wanted_files {
     clone *c;
     wanted_file *items;
     size_t count;
+    fdl_map asked; /* a file may be named more than once */
 } wanted_files;
 
 static void wanted_clear(wanted_files *wanted) {
     for (size_t i = 0; i < wanted->count; i++)
         free(wanted->items[i].key);
     free(wanted->items);
+    fdl_map_clear(&wanted->asked);
+}
+
+static fdl_code want(wanted_files *wanted, const char *key, uint64_t size_bytes, fdl_error *error) {
+    bool there = false;
+    uint64_t size = 0;
+    if (fdl_map_get(&wanted->asked, key, NULL))
+        return FDL_OK;
+    fdl_code code = fdl_map_put(&wanted->asked, key, 0, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&wanted->c->data, key, &there, &size, error);
+    if (code == FDL_OK && there && size != size_bytes)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' has %llu bytes in '%s', its catalog says %llu", key,
+                        (unsigned long long)size, fdl_repo_address(wanted->c->to), (unsigned long long)size_bytes);
+    if (code == FDL_OK && !there)
+        code = fdl_grow(&wanted->items, wanted->count, sizeof *wanted->items, error);
+    if (code == FDL_OK && !there) {
+        wanted->items[wanted->count] = (wanted_file){.size_bytes = size_bytes};
+        code = fdl_str_copy(&wanted->items[wanted->count].key, key, error);
+        wanted->count += code == FDL_OK;
+    }
+    return code;
 }
 
 static fdl_code want_file(void *data, const fdl_data_file *file, fdl_error *error) {
     wanted_files *wanted = data;
     char *key = NULL;
-    bool there = false;
-    uint64_t size = 0;
     fdl_code code = fdl_str_format(&key, error, "%s%s", wanted->c->config->data_dir, file->path);
     if (code == FDL_OK)
-        code = fdl_keyset_has(&wanted->c->data, key, &there, &size, error);
-    if (code == FDL_OK && there && size != (uint64_t)file->size_bytes)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' has %llu bytes in '%s', its catalog says %lld", key,
-                        (unsigned long long)size, fdl_repo_address(wanted->c->to), (long long)file->size_bytes);
-    if (code == FDL_OK && !there)
-        code = fdl_grow(&wanted->items, wanted->count, sizeof *wanted->items, error);
-    if (code == FDL_OK && !there) {
-        wanted->items[wanted->count++] = (wanted_file){.key = key, .size_bytes = (uint64_t)file->size_bytes};
-        key = NULL;
-    }
+        code = want(wanted, key, (uint64_t)file->size_bytes, error);
     free(key);
     return code;
+}
+
+static fdl_code want_entry(void *data, const fdl_file_entry *entry, fdl_error *error) {
+    wanted_files *wanted = data;
+    const char *data_dir = wanted->c->config->data_dir;
+    if (!fdl_str_starts(entry->path, data_dir) || (entry->delete_path && !fdl_str_starts(entry->delete_path, data_dir)))
+        return fdl_fail(error, FDL_FAILED, entry->path, "files.json names '%s', which is not in '%s'", entry->path,
+                        data_dir);
+    fdl_code code = want(wanted, entry->path, entry->bytes, error);
+    return code == FDL_OK && entry->delete_path ? want(wanted, entry->delete_path, entry->delete_bytes, error) : code;
 }
 
 static fdl_code copy_wanted(void *data, size_t index, fdl_error *error) {
@@ -230,18 +255,28 @@ static fdl_code copy_wanted(void *data, size_t index, fdl_error *error) {
     return copy(wanted->c, wanted->items[index].key, error);
 }
 
-static fdl_code copy_data(clone *c, const char *catalog, fdl_error *error) {
-    wanted_files wanted = {.c = c};
+/* The index tells it without DuckDB; it is as good as the record that proves it. */
+static fdl_code list_wanted(clone *c, const fdl_version *version, const char *catalog, wanted_files *wanted,
+                            fdl_error *error) {
     fdl_frozen *frozen = NULL;
+    fdl_code code = fdl_files_read(c->from, version, want_entry, wanted, error);
+    if (code != FDL_NOT_FOUND)
+        return code;
+    code = fdl_frozen_open(fdl_repo_context(c->from), catalog, &frozen, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_files(frozen, want_file, wanted, error);
+    fdl_frozen_free(frozen);
+    return code;
+}
+
+static fdl_code copy_data(clone *c, const fdl_version *version, const char *catalog, fdl_error *error) {
+    wanted_files wanted = {.c = c};
     fdl_code code = FDL_OK;
     if (!c->data_open)
         code = fdl_keyset_open(c->target, c->config->data_dir, &c->data, error);
     c->data_open = c->data_open || code == FDL_OK;
     if (code == FDL_OK)
-        code = fdl_frozen_open(fdl_repo_context(c->from), catalog, &frozen, error);
-    if (code == FDL_OK)
-        code = fdl_frozen_files(frozen, want_file, &wanted, error);
-    fdl_frozen_free(frozen);
+        code = list_wanted(c, version, catalog, &wanted, error);
     if (code == FDL_OK)
         code = fdl_parallel(wanted.count, fdl_repo_context(c->from)->jobs, copy_wanted, &wanted, error);
     for (size_t i = 0; code == FDL_OK && i < wanted.count; i++)
@@ -250,16 +285,67 @@ static fdl_code copy_data(clone *c, const char *catalog, fdl_error *error) {
     return code;
 }
 
-static fdl_code copy_version_file(clone *c, const fdl_version *version, const char *name, bool must, fdl_error *error) {
+static fdl_code copy_version_file(clone *c, const fdl_version *version, const char *name, const char *sha256, bool must,
+                                  fdl_error *error) {
     char key[FDL_KEY_BYTES];
     bool there = false;
     fdl_code code = fdl_key_version(key, version->id, name, error);
     if (code == FDL_OK)
         code = fdl_keyset_has(&c->there, key, &there, NULL, error);
     if (code == FDL_OK && !there)
-        code = copy(c, key, error);
+        code = copy_proved(c, key, sha256, error);
     return code == FDL_NOT_FOUND && !must ? FDL_OK : code;
 }
+
+static fdl_code copy_record(clone *c, const fdl_version *version, const fdl_file_record *record, bool must,
+                            fdl_error *error) {
+    return record->path ? copy_version_file(c, version, record->path, record->sha256, must, error) : FDL_OK;
+}
+
+/* ---- originals ------------------------------------------------------------------------ */
+
+/* They may be private, or withdrawn; a version is whole without them. */
+static fdl_code copy_source(void *data, const fdl_kept_source *source, fdl_error *error) {
+    clone *c = data;
+    char key[FDL_SOURCE_KEY_BYTES];
+    bool there = false;
+    fdl_source_key(key, source->sha256);
+    if (fdl_map_get(&c->asked, key, NULL))
+        return FDL_OK;
+    fdl_code code = fdl_map_put(&c->asked, key, 0, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&c->kept, key, &there, NULL, error);
+    if (code == FDL_OK && !there)
+        code = copy_proved(c, key, source->sha256, error);
+    if (code == FDL_NOT_FOUND) {
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "the original '%s' is not in '%s' (%s)", source->name,
+                 fdl_repo_address(c->from), key);
+        code = FDL_OK;
+    }
+    return code;
+}
+
+static fdl_code copy_sources(clone *c, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    char *bytes = NULL;
+    size_t length = 0;
+    json_t *dataset = NULL;
+    fdl_code code = c->kept_open ? FDL_OK : fdl_keyset_open(c->target, FDL_KEY_SOURCES, &c->kept, error);
+    c->kept_open = c->kept_open || code == FDL_OK;
+    if (code == FDL_OK)
+        code = fdl_key_version(key, version->id, version->dataset.path, error);
+    if (code == FDL_OK)
+        code = fdl_store_read(c->source, key, FDL_LIMIT_DATASET_BYTES, &bytes, &length, NULL, error);
+    if (code == FDL_OK)
+        code = fdl_json_parse(bytes, length, key, &dataset, error);
+    if (code == FDL_OK)
+        code = fdl_sources_each(dataset, copy_source, c, error);
+    json_decref(dataset);
+    free(bytes);
+    return code;
+}
+
+/* ---- one version ----------------------------------------------------------------------- */
 
 /* The catalog is proved against version.json before anything it names is fetched. */
 static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *error) {
@@ -275,9 +361,9 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
     if (code == FDL_OK)
         code = fdl_catalog_download(c->from, version, catalog, error);
     if (code == FDL_OK)
-        code = copy_data(c, catalog, error);
+        code = copy_data(c, version, catalog, error);
     for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
-        code = copy_version_file(c, version, version->others[i].file.path, true, error);
+        code = copy_record(c, version, &version->others[i].file, true, error);
     if (code == FDL_OK)
         code = send(c, key, catalog, error);
     if (catalog)
@@ -322,11 +408,14 @@ static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error 
 
 static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
     const fdl_version *version = &s->version;
-    uint64_t before = c->result->files;
-    bool expired = false;
+    uint64_t before = c->result->sent.files;
+    bool expired = false, must = false;
     fdl_code code = copy_marker(c, version, &expired, error);
+    must = s->named && !expired;
     if (code == FDL_OK && expired)
         code = remove_catalogs(c, version, error);
+    if (code == FDL_OK && !expired && s->wanted && c->options->sources)
+        code = copy_sources(c, version, error);
     if (code == FDL_OK && !expired && s->wanted)
         code = copy_content(c, version, error);
     if (code == FDL_NOT_FOUND && !s->named) { /* the source is itself a mirror that holds only the record */
@@ -334,14 +423,14 @@ static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
         code = FDL_OK;
     }
     if (code == FDL_OK && s->wanted)
-        code = copy_version_file(c, version, version->dataset.path, s->named, error);
-    if (code == FDL_OK && s->wanted && version->files.path)
-        code = copy_version_file(c, version, version->files.path, s->named, error);
+        code = copy_record(c, version, &version->dataset, must, error);
+    if (code == FDL_OK && s->wanted)
+        code = copy_record(c, version, &version->files, must, error);
     if (code == FDL_OK)
-        code = copy_version_file(c, version, FDL_FILE_VERSION ".sig", false, error);
+        code = copy_version_file(c, version, FDL_FILE_SIGNATURE, NULL, false, error);
     if (code == FDL_OK)
-        code = copy_version_file(c, version, FDL_FILE_VERSION, true, error);
-    if (c->result->files > before)
+        code = copy_version_file(c, version, FDL_FILE_VERSION, NULL, true, error);
+    if (c->result->sent.files > before)
         c->result->versions++;
     return code;
 }
@@ -412,6 +501,8 @@ static void clone_clear(clone *c) {
     free(c->steps);
     fdl_map_clear(&c->places);
     fdl_keyset_clear(&c->data);
+    fdl_keyset_clear(&c->kept);
+    fdl_map_clear(&c->asked);
     fdl_keyset_clear(&c->there);
     fdl_keyset_clear(&c->offered);
     fdl_ref_list_clear(&c->refs);

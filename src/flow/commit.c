@@ -2,10 +2,12 @@
  * commit.c - the working catalog becomes a version, on this machine only.
  *
  *   1 freeze      SQLite -> "<work>.fdl/new/ducklake.duckdb", the last snapshot
- *   2 describe    dataset.json: the publisher's words, the catalog's figures
+ *   2 describe    dataset.json: the publisher's words, the catalog's figures, the
+ *                 originals kept; files.json
  *   3 compare     the same as the parent?  then there is nothing to commit
  *   4 check       every data file is there with the size the catalog records
- *   5 record      version.json, last; then the folder is renamed into pending/
+ *   5 record      other formats, version.json, its signature; then the folder is
+ *                 renamed into pending/
  *
  * The working catalog is only read (but for --flush-inlined).  Whatever stops a
  * commit leaves nothing but "<work>.fdl/new/", which the next one clears.
@@ -14,8 +16,11 @@
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/carries.h"
 #include "flow/pending.h"
 #include "flow/same_rows.h"
+#include "flow/sign.h"
+#include "flow/sources.h"
 #include "flow/work.h"
 #include "repo/dataset.h"
 #include "repo/layout.h"
@@ -83,16 +88,9 @@ static fdl_code add_file(void *data, const fdl_data_file *file, fdl_error *error
     return code;
 }
 
-static fdl_code read_catalog(const fdl_context *context, const char *catalog, fdl_needed *files, json_t **tables,
-                             fdl_error *error) {
-    fdl_frozen *frozen = NULL;
-    fdl_code code = fdl_frozen_open(context, catalog, &frozen, error);
-    if (code == FDL_OK)
-        code = fdl_frozen_files(frozen, add_file, files, error);
-    if (code == FDL_OK)
-        code = fdl_frozen_describe(frozen, tables, error);
-    fdl_frozen_free(frozen);
-    return code;
+static fdl_code read_catalog(fdl_frozen *frozen, fdl_needed *files, json_t **tables, fdl_error *error) {
+    fdl_code code = fdl_frozen_files(frozen, add_file, files, error);
+    return code == FDL_OK ? fdl_frozen_describe(frozen, tables, error) : code;
 }
 
 /* ---- the parent ------------------------------------------------------------- */
@@ -130,6 +128,7 @@ static fdl_code read_parent_dataset(commit *c, fdl_error *error) {
 }
 
 static fdl_code load_parent(commit *c, fdl_error *error) {
+    fdl_frozen *frozen = NULL;
     if (!c->parent.id[0])
         return FDL_OK;
     fdl_code code = c->pending.count > 0
@@ -138,7 +137,10 @@ static fdl_code load_parent(commit *c, fdl_error *error) {
     if (code == FDL_OK)
         code = read_parent_dataset(c, error);
     if (code == FDL_OK)
-        code = read_catalog(c->context, c->parent_catalog, &c->parent_files, &c->parent_tables, error);
+        code = fdl_frozen_open(c->context, c->parent_catalog, &frozen, error);
+    if (code == FDL_OK)
+        code = read_catalog(frozen, &c->parent_files, &c->parent_tables, error);
+    fdl_frozen_free(frozen);
     return code;
 }
 
@@ -205,15 +207,30 @@ static void mark_old_files(commit *c) {
     }
 }
 
+static fdl_code look_at_catalog(commit *c, fdl_error *error) {
+    fdl_frozen *frozen = NULL;
+    fdl_code code = fdl_frozen_open(c->context, c->catalog, &frozen, error);
+    if (code == FDL_OK)
+        code = read_catalog(frozen, &c->needed, &c->tables, error);
+    if (code == FDL_OK)
+        code = fdl_carry_index(c->repo, frozen, c->folder, &c->version, error);
+    fdl_frozen_free(frozen);
+    return code;
+}
+
 static fdl_code describe(commit *c, fdl_error *error) {
     json_t *given = NULL;
-    fdl_code code = read_catalog(c->context, c->catalog, &c->needed, &c->tables, error);
+    fdl_code code = look_at_catalog(c, error);
     if (code == FDL_OK && c->options->dataset_path)
         code = given_dataset(c, &given, error);
     if (code == FDL_OK)
         code = given ? fdl_dataset_join(given, c->options->dataset_path, NULL, c->tables, &c->dataset, error)
                      : fdl_dataset_join(c->parent_dataset, FDL_FILE_DATASET, c->parent_tables, c->tables, &c->dataset,
                                         error);
+    if (code == FDL_OK && (given || c->options->source_count > 0))
+        code = fdl_sources_check(c->dataset, given ? c->options->dataset_path : FDL_FILE_DATASET, error);
+    if (code == FDL_OK)
+        code = fdl_sources_keep(c->options->sources, c->options->source_count, c->folder, c->dataset, error);
     json_decref(given);
     return code;
 }
@@ -259,17 +276,13 @@ static fdl_code check_files(commit *c, fdl_error *error) {
 static fdl_code write_dataset(commit *c, fdl_error *error) {
     char *bytes = NULL, *path = NULL;
     size_t length = 0;
-    fdl_file_record *record = &c->version.dataset;
     fdl_code code = fdl_json_write(c->dataset, &bytes, &length, error);
     if (code == FDL_OK)
         code = new_file(c, FDL_FILE_DATASET, &path, error);
     if (code == FDL_OK)
         code = fdl_file_write(path, bytes, length, error);
     if (code == FDL_OK)
-        code = fdl_sha256_bytes(bytes, length, record->sha256, error);
-    if (code == FDL_OK)
-        code = fdl_str_copy(&record->path, FDL_FILE_DATASET, error);
-    record->bytes = length;
+        code = fdl_carry_record(c->folder, FDL_FILE_DATASET, &c->version.dataset, error);
     free(path);
     free(bytes);
     return code;
@@ -277,14 +290,12 @@ static fdl_code write_dataset(commit *c, fdl_error *error) {
 
 static fdl_code describe_catalog(commit *c, fdl_error *error) {
     fdl_catalog_record *record = &c->version.catalog;
-    fdl_code code = fdl_sha256_file(c->catalog, record->file.sha256, &record->file.bytes, error);
-    if (code == FDL_OK)
-        code = fdl_str_copy(&record->file.path, FDL_FILE_CATALOG, error);
+    fdl_code code = fdl_carry_record(c->folder, FDL_FILE_CATALOG, &record->file, error);
     if (code == FDL_OK)
         code = fdl_str_copy(&record->format, FDL_DUCKLAKE_FORMAT, error);
     if (code == FDL_OK)
         code = fdl_str_copy(&record->storage, "duckdb-" FDL_DUCKDB_STORAGE, error);
-    return code;
+    return code == FDL_OK ? fdl_carry_formats(c->repo, c->folder, &c->version, error) : code;
 }
 
 static fdl_code fill_record(commit *c, fdl_error *error) {
@@ -321,6 +332,8 @@ static fdl_code write_record(commit *c, fdl_error *error) {
         code = new_file(c, FDL_FILE_VERSION, &path, error);
     if (code == FDL_OK)
         code = fdl_file_write(path, bytes, length, error);
+    if (code == FDL_OK && c->options->sign_key)
+        code = fdl_sign_file(path, c->options->sign_key, error);
     free(files);
     free(path);
     free(bytes);
@@ -360,6 +373,9 @@ static fdl_code check_options(const fdl_commit_options *options, fdl_error *erro
         !fdl_utf8_valid(options->author_name, strlen(options->author_name)) ||
         (options->author_email && !fdl_utf8_valid(options->author_email, strlen(options->author_email))))
         return fdl_fail(error, FDL_USAGE, NULL, "message and author must be valid UTF-8");
+    if (options->sign_key && !fdl_file_exists(options->sign_key))
+        return fdl_fail(error, FDL_NOT_FOUND, options->sign_key, "cannot sign with '%s': there is no such file",
+                        options->sign_key);
     return FDL_OK;
 }
 
@@ -368,7 +384,7 @@ static fdl_code nothing_new(commit *c, bool *nothing, fdl_error *error) {
     int64_t snapshot = -1;
     fdl_code code = fdl_work_snapshot(&c->work, &snapshot, error);
     *nothing = code == FDL_OK && snapshot == fdl_work_committed(&c->work, c->parent.snapshot_id) &&
-               !c->options->dataset_path && !c->options->allow_empty;
+               !c->options->dataset_path && c->options->source_count == 0 && !c->options->allow_empty;
     return code;
 }
 

@@ -2,18 +2,22 @@
  * push.c - pending versions go to the repository, one by one, each in the order
  * that protects readers:
  *
- *   data files -> catalog -> dataset -> version.json -> the ref, by
- *   compare-and-swap -> refs.json
+ *   data files, originals -> catalogs -> dataset, files -> signature ->
+ *   version.json -> the ref, by compare-and-swap -> refs.json
  *
  * Nothing a file points to is written after it, and a reader starts at the ref:
  * stopped anywhere before the ref, a push leaves files that no reader reaches,
  * and run again it uploads only what is missing.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fdl.h"
 #include "flow/pending.h"
+#include "flow/sources.h"
+#include "flow/upload.h"
 #include "flow/work.h"
 #include "repo/history.h"
 #include "repo/layout.h"
@@ -41,33 +45,8 @@ typedef struct push {
 
 /* ---- uploads ------------------------------------------------------------------ */
 
-/*
- * Creates `key` from a file.  A key that is there already is what an earlier,
- * stopped push left, which must be the same size: keys are never reused.
- */
 static fdl_code upload(push *p, const char *key, const char *path, const char *sha256, fdl_error *error) {
-    fdl_source source = {.path = path, .sha256 = sha256};
-    fdl_object object = {0};
-    uint64_t size = 0;
-    fdl_code code = fdl_file_size(path, &size, error);
-    if (code == FDL_OK)
-        code = fdl_store_put(p->store, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, &object, error);
-    if (code == FDL_OK) { /* several threads count */
-        __atomic_add_fetch(&p->result->uploaded_files, 1, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&p->result->uploaded_bytes, size, __ATOMIC_RELAXED);
-    }
-    if (code != FDL_CONFLICT && code != FDL_UNCERTAIN)
-        return code;
-    fdl_error first = *error;
-    code = fdl_store_head(p->store, key, &object, error);
-    if (code == FDL_NOT_FOUND) { /* the put did not happen after all */
-        *error = first;
-        return first.code;
-    }
-    if (code == FDL_OK && object.size_bytes != size)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' is in the repository already with %llu bytes instead of %llu", key,
-                        (unsigned long long)object.size_bytes, (unsigned long long)size);
-    return code;
+    return fdl_upload(p->store, key, path, sha256, &p->result->sent, error);
 }
 
 typedef struct data_push {
@@ -120,13 +99,69 @@ static fdl_code push_version_file(push *p, const fdl_version *version, const cha
     return code;
 }
 
+/* The same bytes are often there already, from the version before: large ones are not sent to find that out. */
+static fdl_code push_source(push *p, const char *folder, const char *sha256, fdl_error *error) {
+    char key[FDL_SOURCE_KEY_BYTES];
+    char *path = NULL;
+    uint64_t size = 0;
+    fdl_object object = {0};
+    fdl_source_key(key, sha256);
+    fdl_code code = fdl_str_format(&path, error, "%s/%s", folder, sha256);
+    if (code == FDL_OK)
+        code = fdl_file_size(path, &size, error);
+    if (code == FDL_OK) {
+        fdl_error unseen;
+        bool there = fdl_store_head(p->store, key, &object, &unseen) == FDL_OK && object.size_bytes == size;
+        code = there ? FDL_OK : upload(p, key, path, sha256, error);
+    }
+    free(path);
+    return code;
+}
+
+static fdl_code push_sources(push *p, const fdl_version *version, fdl_error *error) {
+    char *folder = NULL;
+    DIR *dir = NULL;
+    fdl_code code = fdl_pending_file(&p->work, version->id, FDL_FOLDER_SOURCES, &folder, error);
+    if (code == FDL_OK && !(dir = opendir(folder)) && errno != ENOENT)
+        code = fdl_file_error(error, "list", folder, errno);
+    for (struct dirent *entry; code == FDL_OK && dir && (entry = readdir(dir));)
+        if (strlen(entry->d_name) == FDL_SHA256_BYTES - 1)
+            code = push_source(p, folder, entry->d_name, error);
+    if (dir)
+        closedir(dir);
+    free(folder);
+    return code;
+}
+
+static fdl_code push_record(push *p, const fdl_version *version, const fdl_file_record *record, fdl_error *error) {
+    return record->path ? push_version_file(p, version, record->path, record->sha256, error) : FDL_OK;
+}
+
+/* Before the record that it is about, so that no reader finds a signed version unsigned. */
+static fdl_code push_signature(push *p, const fdl_version *version, fdl_error *error) {
+    char *path = NULL;
+    fdl_code code = fdl_pending_file(&p->work, version->id, FDL_FILE_SIGNATURE, &path, error);
+    if (code == FDL_OK && fdl_file_exists(path))
+        code = push_version_file(p, version, FDL_FILE_SIGNATURE, NULL, error);
+    free(path);
+    return code;
+}
+
 /* Steps 1 to 4. */
 static fdl_code push_files(push *p, const fdl_version *version, fdl_error *error) {
     fdl_code code = push_data(p, version, error);
     if (code == FDL_OK)
-        code = push_version_file(p, version, version->catalog.file.path, version->catalog.file.sha256, error);
+        code = push_sources(p, version, error);
     if (code == FDL_OK)
-        code = push_version_file(p, version, version->dataset.path, version->dataset.sha256, error);
+        code = push_record(p, version, &version->catalog.file, error);
+    for (size_t i = 0; i < version->other_count && code == FDL_OK; i++)
+        code = push_record(p, version, &version->others[i].file, error);
+    if (code == FDL_OK)
+        code = push_record(p, version, &version->dataset, error);
+    if (code == FDL_OK)
+        code = push_record(p, version, &version->files, error);
+    if (code == FDL_OK)
+        code = push_signature(p, version, error);
     if (code == FDL_OK)
         code = push_version_file(p, version, FDL_FILE_VERSION, NULL, error);
     return code;

@@ -1,6 +1,7 @@
 /*
  * verify.c - looks whether what a repository says is true: ids, parents, seq,
- * sha256 and sizes, data files, refs, refs.json.
+ * sha256 and sizes, data files, refs, refs.json; what else a version carries is
+ * looked at in verify_carries.c.
  *
  * A fault is a finding and the look goes on; only what keeps us from looking (no
  * permission, no connection, not a repository) is an error.
@@ -9,39 +10,18 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "catalog/catalog.h"
-#include "fdl.h"
-#include "flow/keyset.h"
 #include "flow/scratch.h"
+#include "flow/verify.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/text.h"
 
-typedef struct verify {
-    fdl_repo *repo;
-    fdl_store *store;
-    const fdl_config *config;
-    const fdl_verify_options *options;
-    fdl_finding_callback callback;
-    void *data;
-    fdl_verify_result *result;
-    fdl_ref_list refs;
-
-    char **ids; /* versions to look at or looked at; each once */
-    size_t id_count;
-    fdl_map known;    /* the same, to find one */
-    fdl_keyset there; /* all keys, where the store lists; else looked at one by one */
-    fdl_map files;    /* data files looked at, as keys */
-    char *scratch;
-} verify;
-
 /* ---- findings ------------------------------------------------------------------ */
 
-static void finding(verify *v, const char *key, const char *format, ...) FDL_PRINTF(3, 4);
-
-static void finding(verify *v, const char *key, const char *format, ...) {
+void fdl_verify_finding(verify *v, const char *key, const char *format, ...) {
     char line[FDL_MESSAGE_LIMIT_BYTES];
     va_list args;
     va_start(args, format);
@@ -52,10 +32,10 @@ static void finding(verify *v, const char *key, const char *format, ...) {
 }
 
 /* Faults of the content are findings; anything else ends the look. */
-static fdl_code judge(verify *v, fdl_code code, const char *key, const fdl_error *error) {
+fdl_code fdl_verify_judge(verify *v, fdl_code code, const char *key, const fdl_error *error) {
     if (code != FDL_FAILED && code != FDL_NOT_FOUND && code != FDL_REFUSED)
         return code;
-    finding(v, key, "%s", error->message);
+    fdl_verify_finding(v, key, "%s", error->message);
     return FDL_OK;
 }
 
@@ -80,25 +60,34 @@ static fdl_code hash_sink(void *data, const void *bytes, size_t length, fdl_erro
     return fdl_sha256_add(data, bytes, length, error);
 }
 
-static fdl_code check_file(verify *v, const char *id, const fdl_file_record *record, fdl_error *error) {
-    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES] = "";
+fdl_code fdl_verify_object(verify *v, const char *key, uint64_t bytes, const char *sha256, const char *claim,
+                           fdl_error *error) {
+    char found[FDL_SHA256_BYTES] = "";
     fdl_object object = {0};
     fdl_sha256 hash = {0};
-    fdl_code code = fdl_key_version(key, id, record->path, error);
-    if (code == FDL_OK)
-        code = fdl_sha256_start(&hash, error);
+    fdl_code code = fdl_sha256_start(&hash, error);
     if (code != FDL_OK)
         return code;
     code = fdl_store_get(v->store, key, NULL, hash_sink, &hash, &object, error);
     if (code != FDL_OK) {
         fdl_sha256_drop(&hash);
-        return judge(v, code, key, error);
+        return fdl_verify_judge(v, code, key, error);
     }
-    code = fdl_sha256_finish(&hash, sha256, error);
-    if (code == FDL_OK && object.size_bytes != record->bytes)
-        finding(v, key, "'%s' has %" PRIu64 " bytes, version.json says %" PRIu64, key, object.size_bytes, record->bytes);
-    else if (code == FDL_OK && strcmp(sha256, record->sha256) != 0)
-        finding(v, key, "'%s' has sha256 %s, version.json says %s", key, sha256, record->sha256);
+    code = fdl_sha256_finish(&hash, found, error);
+    if (code == FDL_OK && object.size_bytes != bytes)
+        fdl_verify_finding(v, key, "'%s' has %" PRIu64 " bytes, %s says %" PRIu64, key, object.size_bytes, claim, bytes);
+    else if (code == FDL_OK && strcmp(found, sha256) != 0)
+        fdl_verify_finding(v, key, "'%s' has sha256 %s, %s says %s", key, found, claim, sha256);
+    return code;
+}
+
+fdl_code fdl_verify_record(verify *v, const char *id, const fdl_file_record *record, bool *sound, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    uint64_t before = v->result->findings;
+    fdl_code code = fdl_key_version(key, id, record->path, error);
+    if (code == FDL_OK)
+        code = fdl_verify_object(v, key, record->bytes, record->sha256, FDL_FILE_VERSION, error);
+    *sound = code == FDL_OK && v->result->findings == before;
     return code;
 }
 
@@ -109,9 +98,9 @@ static fdl_code check_parquet(verify *v, const char *key, const fdl_data_file *f
     if (code == FDL_OK)
         code = fdl_parquet_rows(fdl_repo_context(v->repo), local.path, &rows, error);
     if (code == FDL_OK && rows != file->rows)
-        finding(v, key, "'%s' holds %" PRId64 " rows, the catalog says %" PRId64, key, rows, file->rows);
+        fdl_verify_finding(v, key, "'%s' holds %" PRId64 " rows, the catalog says %" PRId64, key, rows, file->rows);
     fdl_local_file_clear(&local);
-    return judge(v, code, key, error);
+    return fdl_verify_judge(v, code, key, error);
 }
 
 static fdl_code check_data_file(void *data, const fdl_data_file *file, fdl_error *error) {
@@ -131,9 +120,9 @@ static fdl_code check_data_file(void *data, const fdl_data_file *file, fdl_error
     if (code == FDL_OK) {
         v->result->files++;
         if (!there)
-            finding(v, key, "'%s' of table '%s.%s' is missing", key, file->schema_name, file->table_name);
+            fdl_verify_finding(v, key, "'%s' of table '%s.%s' is missing", key, file->schema_name, file->table_name);
         else if (size != (uint64_t)file->size_bytes)
-            finding(v, key, "'%s' has %" PRIu64 " bytes, the catalog says %" PRId64, key, size, file->size_bytes);
+            fdl_verify_finding(v, key, "'%s' has %" PRIu64 " bytes, the catalog says %" PRId64, key, size, file->size_bytes);
         else if (v->options->data && fdl_str_ends(key, ".parquet"))
             code = check_parquet(v, key, file, error);
     }
@@ -141,20 +130,40 @@ static fdl_code check_data_file(void *data, const fdl_data_file *file, fdl_error
     return code;
 }
 
-static fdl_code check_catalog(verify *v, const fdl_version *version, fdl_error *error) {
+/* Which of a version's files are what the record says, so that their content is worth a look. */
+typedef struct soundness {
+    bool catalog;
+    bool dataset;
+    bool index;
+} soundness;
+
+static fdl_code look_into(verify *v, const fdl_version *version, const soundness *sound, const char *key,
+                          const char *catalog, fdl_error *error) {
+    fdl_frozen *frozen = NULL;
+    fdl_code code = fdl_verify_judge(v, fdl_frozen_open(fdl_repo_context(v->repo), catalog, &frozen, error), key, error);
+    if (code == FDL_OK && frozen)
+        code = fdl_verify_judge(v, fdl_frozen_files(frozen, check_data_file, v, error), key, error);
+    if (code == FDL_OK && frozen && sound->dataset)
+        code = fdl_verify_dataset(v, version, frozen, error);
+    if (code == FDL_OK && frozen && sound->index)
+        code = fdl_verify_index(v, version, frozen, error);
+    fdl_frozen_free(frozen);
+    return code;
+}
+
+static fdl_code check_catalog(verify *v, const fdl_version *version, const soundness *sound, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     fdl_local_file local = {0};
-    fdl_frozen *frozen = NULL;
-    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    fdl_code code = FDL_OK;
+    if (!sound->catalog)
+        return fdl_verify_others(v, version, NULL, error);
+    code = fdl_key_version(key, version->id, version->catalog.file.path, error);
     if (code == FDL_OK)
         code = fdl_local_file_get(v->store, v->scratch, key, &local, error);
-    if (code == FDL_NOT_FOUND) /* told by check_file already */
-        return FDL_OK;
     if (code == FDL_OK)
-        code = judge(v, fdl_frozen_open(fdl_repo_context(v->repo), local.path, &frozen, error), key, error);
-    if (code == FDL_OK && frozen)
-        code = judge(v, fdl_frozen_files(frozen, check_data_file, v, error), key, error);
-    fdl_frozen_free(frozen);
+        code = look_into(v, version, sound, key, local.path, error);
+    if (code == FDL_OK)
+        code = fdl_verify_others(v, version, local.path, error);
     fdl_local_file_clear(&local);
     return code;
 }
@@ -181,7 +190,7 @@ static fdl_code is_record_alone(verify *v, const fdl_version *version, bool *alo
 }
 
 static fdl_code check_content(verify *v, const fdl_version *version, fdl_error *error) {
-    uint64_t before = v->result->findings;
+    soundness sound = {0};
     bool alone = false;
     fdl_code code = is_record_alone(v, version, &alone, error);
     if (code == FDL_OK && alone) {
@@ -189,17 +198,12 @@ static fdl_code check_content(verify *v, const fdl_version *version, fdl_error *
         return FDL_OK;
     }
     if (code == FDL_OK)
-        code = check_file(v, version->id, &version->catalog.file, error);
-    bool sound = v->result->findings == before;
+        code = fdl_verify_record(v, version->id, &version->catalog.file, &sound.catalog, error);
     if (code == FDL_OK)
-        code = check_file(v, version->id, &version->dataset, error);
+        code = fdl_verify_record(v, version->id, &version->dataset, &sound.dataset, error);
     if (code == FDL_OK && version->files.path)
-        code = check_file(v, version->id, &version->files, error);
-    for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
-        code = check_file(v, version->id, &version->others[i].file, error);
-    if (code == FDL_OK && sound)
-        code = check_catalog(v, version, error);
-    return code;
+        code = fdl_verify_record(v, version->id, &version->files, &sound.index, error);
+    return code == FDL_OK ? check_catalog(v, version, &sound, error) : code;
 }
 
 /* An expired version has no catalog any more, and no ref. */
@@ -211,10 +215,10 @@ static fdl_code check_expired(verify *v, const fdl_version *version, fdl_error *
     if (code == FDL_OK)
         code = fdl_keyset_has(&v->there, key, &there, NULL, error);
     if (code == FDL_OK && there)
-        finding(v, key, "version '%s' is marked as gone, but '%s' is still there", version->id, key);
+        fdl_verify_finding(v, key, "version '%s' is marked as gone, but '%s' is still there", version->id, key);
     for (size_t i = 0; i < v->refs.count; i++)
         if (strcmp(v->refs.items[i].id, version->id) == 0)
-            finding(v, v->refs.items[i].name, "'%s' points to version '%s', which is marked as gone",
+            fdl_verify_finding(v, v->refs.items[i].name, "'%s' points to version '%s', which is marked as gone",
                     v->refs.items[i].name, version->id);
     return code;
 }
@@ -225,33 +229,38 @@ static fdl_code check_parent(verify *v, const fdl_version *version, fdl_error *e
     fdl_version parent = {0};
     if (!version->parent[0]) {
         if (version->seq != 1)
-            finding(v, version->id, "version '%s' has no parent, but seq %" PRId64, version->id, version->seq);
+            fdl_verify_finding(v, version->id, "version '%s' has no parent, but seq %" PRId64, version->id, version->seq);
         return FDL_OK;
     }
     fdl_code code = fdl_version_read(v->repo, version->parent, &parent, error);
     if (code == FDL_OK && parent.seq + 1 != version->seq)
-        finding(v, version->id, "version '%s' has seq %" PRId64 ", its parent '%s' has %" PRId64, version->id,
+        fdl_verify_finding(v, version->id, "version '%s' has seq %" PRId64 ", its parent '%s' has %" PRId64, version->id,
                 version->seq, version->parent, parent.seq);
     if (code == FDL_OK && v->options->all)
         code = add_id(v, version->parent, error);
     fdl_version_clear(&parent);
-    return judge(v, code, version->parent, error);
+    return fdl_verify_judge(v, code, version->parent, error);
 }
 
 static fdl_code check_version(verify *v, const char *id, fdl_error *error) {
     fdl_version version = {0};
     fdl_expiry expiry = {0};
-    fdl_code code = fdl_version_read(v->repo, id, &version, error);
+    char *bytes = NULL;
+    size_t length = 0;
+    fdl_code code = fdl_version_load(v->repo, id, &version, &bytes, &length, error);
     if (code != FDL_OK)
-        return judge(v, code, id, error);
+        return fdl_verify_judge(v, code, id, error);
     v->result->versions++;
-    code = check_parent(v, &version, error);
+    code = fdl_verify_signature(v, &version, bytes, length, error);
     if (code == FDL_OK)
-        code = judge(v, fdl_expiry_read(v->repo, id, &expiry, error), id, error);
+        code = check_parent(v, &version, error);
+    if (code == FDL_OK)
+        code = fdl_verify_judge(v, fdl_expiry_read(v->repo, id, &expiry, error), id, error);
     if (code == FDL_OK)
         code = expiry.expired ? check_expired(v, &version, error) : check_content(v, &version, error);
     fdl_expiry_clear(&expiry);
     fdl_version_clear(&version);
+    free(bytes);
     return code;
 }
 
@@ -282,8 +291,8 @@ static fdl_code check_refs_json(verify *v, fdl_error *error) {
     bool current = false;
     fdl_code code = fdl_refs_json_current(v->repo, &current, error);
     if (code == FDL_OK && !current)
-        finding(v, FDL_KEY_REFS_JSON, "'refs.json' differs from the refs; any push repairs it");
-    return judge(v, code, FDL_KEY_REFS_JSON, error);
+        fdl_verify_finding(v, FDL_KEY_REFS_JSON, "'refs.json' differs from the refs; any push repairs it");
+    return fdl_verify_judge(v, code, FDL_KEY_REFS_JSON, error);
 }
 
 static fdl_code choose_versions(verify *v, fdl_error *error) {
@@ -324,11 +333,14 @@ fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_findi
         .result = out,
     };
     memset(out, 0, sizeof *out);
+    if (options->allowed_signers && access(options->allowed_signers, R_OK) != 0)
+        return fdl_fail(error, FDL_NOT_FOUND, options->allowed_signers, "cannot read the allowed signers '%s'",
+                        options->allowed_signers);
     fdl_code code = fdl_repo_config(repo, &v.config, error);
     if (code == FDL_OK)
         code = fdl_scratch_make(&v.scratch, error);
     if (code == FDL_OK)
-        code = judge(&v, fdl_ref_list_read(repo, &v.refs, error), "refs/", error);
+        code = fdl_verify_judge(&v, fdl_ref_list_read(repo, &v.refs, error), "refs/", error);
     if (code == FDL_OK) /* one listing answers every later question, but only where all is asked for */
         code = options->all ? fdl_keyset_open(v.store, "", &v.there, error) : FDL_OK;
     v.there.store = v.store;

@@ -21,6 +21,7 @@
 #define FDL_FILE_FILES "files.json"
 #define FDL_FILE_EXPIRED "expired.json"
 #define FDL_FILE_SIGNATURE "version.json.sig"
+#define FDL_FOLDER_CATALOGS "catalogs" /* in a version's folder */
 
 /* Limits on what a stranger's repository may make us read. */
 #define FDL_LIMIT_CONFIG_BYTES (1u << 20)

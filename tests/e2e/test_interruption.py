@@ -1,6 +1,7 @@
 """Stopped anywhere, two at once, on a full disk: nothing is lost, no reader sees anything unfinished, and doing it
 again works."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -23,8 +24,9 @@ from harness import (
     traced,
 )
 
-# What changes a disk. A program killed at each of these in turn has been stopped everywhere that matters.
-CHANGES = "rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,ftruncate"
+# What makes a file or folder appear, vanish or change its name. A program killed right before each of these in turn
+# has been stopped in every state that others can find.
+CHANGES = "rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir"
 # Killed more often than this, a command does far too much.
 KILLS_LIMIT = 200
 
@@ -64,6 +66,18 @@ def inside(tmp_path):
     return lake
 
 
+KNOWN = re.compile(
+    r"""fdl\.json | HEAD | refs\.json | refs/(heads|tags)/[a-z0-9/]+ | data/main/t/ducklake-[0-9a-f-]+\.parquet
+        | versions/[0-9a-f-]{36}/(version\.json|ducklake\.duckdb|dataset\.json|files\.json)""",
+    re.VERBOSE,
+)
+
+
+def strangers(repo):
+    """Files that no reader should meet, such as half of one under another name. What lies in .fdl/ is nobody's."""
+    return [name for name in repo.contents() if not KNOWN.fullmatch(name)]
+
+
 def count(lake, revision=None):
     return lake.repo.read("SELECT count(*) FROM lake.t", revision)[0][0]
 
@@ -78,7 +92,7 @@ def test_a_commit_killed_anywhere_loses_nothing_and_can_be_repeated(inside):
         assert inside.repo.contents() == repo, step
         inside.commit()
         assert len(inside.pending()) == 1, step
-        if step % 5 == 0:
+        if step % 4 == 0:
             inside.push()
             assert count(inside) == 11, step
     assert inside.work.read_bytes() == work
@@ -97,6 +111,7 @@ def test_a_push_killed_anywhere_shows_readers_the_old_or_the_new_and_can_be_repe
         seen.add(head)
         if step % 4 == 0:
             assert count(inside) == rows[head], step
+        assert strangers(inside.repo) == [], step
         for version in inside.repo.versions():
             if inside.repo.version_file(version).exists():
                 assert inside.repo.version_file(version, "ducklake.duckdb").exists(), step
@@ -187,6 +202,7 @@ def test_a_ref_made_or_deleted_while_killed_is_there_or_not(inside, command):
     fdl(command, repo, "gone")
     rewind = Rewind(inside.folder)
     for step in killed_everywhere(rewind, command, repo, "new/one"):
+        assert strangers(inside.repo) == [], step
         assert fdl(command, repo, "new/one", code=None).code in (OK, CONFLICT), step
         assert fdl("url", repo, "new/one").stdout
     for step in killed_everywhere(rewind, command, repo, "gone", "-d"):
@@ -229,7 +245,7 @@ def test_on_a_full_disk_a_command_fails_in_one_line_and_loses_nothing(inside, wh
 
 @pytest.mark.parametrize("what", ["commit", "push", "checkout"])
 def test_a_write_that_fails_anywhere_is_a_failure_in_one_line_and_loses_nothing(inside, what):
-    """The disk full from the Nth write on."""
+    """Each write in turn finds the disk full; the later ones only now and then."""
     inside.write("INSERT INTO lake.t VALUES (100)")
     if what == "push":
         inside.commit()
@@ -241,7 +257,7 @@ def test_a_write_that_fails_anywhere_is_a_failure_in_one_line_and_loses_nothing(
     writes = "write,pwrite64,writev,pwritev,copy_file_range,sendfile,fallocate,ftruncate"
     rewind = Rewind(inside.folder)
     came_through = False
-    for step in (1, 2, 3, 4, 5, 6, 7, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 150, 300):
+    for step in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 300):
         rewind()
         answer, _ = traced([f"-etrace={writes}", f"-einject={writes}:error=ENOSPC:when={step}"], *args)
         if answer.code == OK:
@@ -273,17 +289,17 @@ def at_once(*commands):
 
 
 def test_two_commits_at_once_make_one_version(inside):
-    for number in range(5):
+    for number in range(3):
         inside.write(f"INSERT INTO lake.t VALUES ({100 + number})")
         codes = at_once(*[("commit", inside.work, "-m", f"by {who}") for who in range(3)])
         assert OK in codes and set(codes) <= {OK, BUSY}
         assert len(inside.pending()) == number + 1
     inside.push()
-    assert count(inside) == 15
+    assert count(inside) == 13
 
 
 def test_two_pushes_at_once_from_one_working_catalog_publish_once(inside):
-    for number in range(5):
+    for number in range(3):
         inside.write(f"INSERT INTO lake.t VALUES ({100 + number})")
         inside.commit()
         codes = at_once(*[("push", inside.work)] * 3)
@@ -292,7 +308,7 @@ def test_two_pushes_at_once_from_one_working_catalog_publish_once(inside):
 
 
 def test_two_pushes_at_once_from_two_working_catalogs_have_one_winner(inside):
-    for number in range(5):
+    for number in range(3):
         others = []
         for who in range(3):
             folder = inside.folder / f"{number}-{who}"
@@ -308,7 +324,7 @@ def test_two_pushes_at_once_from_two_working_catalogs_have_one_winner(inside):
         loser = others[codes.index(CONFLICT)]
         assert len(loser.pending()) == 1
         assert fdl("branch", inside.repo.address).code == OK
-    assert [v["seq"] for v in fdl("log", inside.repo.address, "--json").json["versions"]] == [6, 5, 4, 3, 2, 1]
+    assert [v["seq"] for v in fdl("log", inside.repo.address, "--json").json["versions"]] == [4, 3, 2, 1]
 
 
 def test_many_tags_at_once_all_stand_in_refs_json(inside):

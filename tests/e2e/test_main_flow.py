@@ -145,6 +145,13 @@ def test_commit_reads_what_a_writer_has_committed_while_it_is_still_attached(lak
     assert lake.repo.read("SELECT count(*) FROM lake.t") == [(11,)]
 
 
+def test_the_first_commit_says_how_to_give_the_repository_an_address_and_later_ones_do_not(lake):
+    lake.write(*numbers(10))
+    assert "url" in lake.commit().stderr
+    lake.write("INSERT INTO lake.t VALUES (1)")
+    assert "url" not in lake.commit().stderr
+
+
 def test_commit_with_push_does_both(lake):
     lake.write(*numbers(10))
     lake.commit("--push")
@@ -183,11 +190,12 @@ def test_a_version_is_described_to_the_letter(published):
     assert sorted(path.name for path in repo.path("versions", version).iterdir()) == [
         "dataset.json",
         "ducklake.duckdb",
+        "files.json",
         "version.json",
     ]
     record = repo.record(version)
     assert list(record) == [
-        *("fdl", "id", "seq", "parents", "created_at", "author", "message", "catalog", "dataset", "ducklake"),
+        *("fdl", "id", "seq", "parents", "created_at", "author", "message", "catalog", "dataset", "files", "ducklake"),
     ]
     assert record["fdl"] == "0.1" and record["id"] == version and record["seq"] == 1 and record["parents"] == []
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", record["created_at"])

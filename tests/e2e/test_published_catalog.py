@@ -105,15 +105,11 @@ def test_every_row_of_a_published_catalog_has_a_live_parent(lake):
 
 def test_a_hundred_replacements_of_everything_leave_a_catalog_as_small_as_one(lake):
     """A catalog's size follows its live rows, not its history."""
-    once = [
-        "CREATE OR REPLACE TABLE lake.t AS SELECT range AS i, 's' || range AS s FROM range(100)",
-        "UPDATE lake.t SET s = 'u' WHERE i = 3",
-    ]
-    first = lake.publish(*once)
+    once = "CREATE OR REPLACE TABLE lake.t AS SELECT range AS i, 's' || range AS s FROM range(100)"
+    first = lake.publish(once)
     with lake.writer() as con:
         for _ in range(100):
-            for statement in once:
-                con.execute(statement)
+            con.execute(once)
     last = lake.publish()
     assert size(lake, last) <= size(lake, first) * 1.1
     counts = {name: (len(before), len(after)) for name, before, after in zip_tables(lake, first, last)}

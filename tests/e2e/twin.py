@@ -57,8 +57,8 @@ def filtered(con):
     for schema, table, column in columns:
         name, column = ident("lake", schema, table), ident(column)
         ends = rows_or_complaint(con, f"SELECT min({column})::VARCHAR, max({column})::VARCHAR FROM {name}")
-        questions = [f"IS {how} NULL" for how in ("", "NOT")]
-        questions += [f"{how} {text(end)}" for row in ends for end in row if end for how in ("=", "<", ">")]
+        questions = ["IS NULL"]
+        questions += [f"{how} {text(end)}" for row in ends for how, end in zip(("=", ">="), row) if end]
         seen[name, column] = [ends] + [
             rows_or_complaint(con, f"SELECT count(*) FROM {name} WHERE {column} {question}") for question in questions
         ]

@@ -1,0 +1,33 @@
+/* upload.c - see upload.h. */
+#include "flow/upload.h"
+
+#include "util/file.h"
+
+/* A put that was refused, or whose answer was lost: what is there decides. */
+static fdl_code settle(fdl_store *store, const char *key, uint64_t size, fdl_error *error) {
+    fdl_object object = {0};
+    fdl_error first = *error;
+    fdl_code code = fdl_store_head(store, key, &object, error);
+    if (code == FDL_NOT_FOUND) { /* it did not happen after all */
+        *error = first;
+        return first.code;
+    }
+    if (code == FDL_OK && object.size_bytes != size)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' is in '%s' already with %llu bytes instead of %llu", key,
+                        store->address, (unsigned long long)object.size_bytes, (unsigned long long)size);
+    return code;
+}
+
+fdl_code fdl_upload(fdl_store *store, const char *key, const char *path, const char *sha256, fdl_sent *sent,
+                    fdl_error *error) {
+    fdl_source source = {.path = path, .sha256 = sha256};
+    uint64_t size = 0;
+    fdl_code code = fdl_file_size(path, &size, error);
+    if (code == FDL_OK)
+        code = fdl_store_put(store, key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
+    if (code == FDL_OK) {
+        __atomic_add_fetch(&sent->files, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&sent->bytes, size, __ATOMIC_RELAXED);
+    }
+    return code == FDL_CONFLICT || code == FDL_UNCERTAIN ? settle(store, key, size, error) : code;
+}
