@@ -4,7 +4,7 @@
  *   1 list versions, read their records and what points to them; choose
  *   2 expired.json for each that goes
  *   3 read the refs again: what one points to by now gets its marker taken back
- *   4 delete catalogs
+ *   4 where a version has no list of its files, leave one; delete catalogs
  *
  * Who makes a ref looks for the marker after writing it (refs.c), so of the two
  * one sees the other: no ref is left on a version whose catalog goes.
@@ -18,9 +18,11 @@
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/expired_files.h"
 #include "flow/inventory.h"
 #include "flow/plan.h"
 #include "flow/pointers.h"
+#include "flow/scratch.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/parallel.h"
@@ -40,6 +42,7 @@ typedef struct expire {
     const fdl_expire_options *options;
     fdl_inventory inventory;
     int64_t now_ms;
+    char *scratch;
     fdl_expire_result *result;
 } expire;
 
@@ -262,6 +265,20 @@ static fdl_code plan_version(expire *e, const fdl_stored *stored, fdl_error *err
     return code;
 }
 
+/* So that gc and withdraw know later which files it named. */
+static fdl_code leave_list(const expire *e, const fdl_stored *stored, fdl_error *error) {
+    bool has_list = stored->version.files.path || fdl_stored_find(stored, FDL_FILE_FILES);
+    return has_list || !stored->has_catalog ? FDL_OK : fdl_expired_files_leave(e->repo, e->scratch, &stored->version, error);
+}
+
+static fdl_code leave_lists(const expire *e, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; code == FDL_OK && i < e->result->count; i++)
+        if (e->result->items[i].outcome != FDL_OUTCOME_KEPT)
+            code = leave_list(e, stored_of(e, &e->result->items[i]), error);
+    return code;
+}
+
 static fdl_code plan(expire *e, fdl_error *error) {
     fdl_code code = fdl_plan_open(e->repo, FDL_DELETE_CONTENT, &e->result->plan, error);
     for (size_t i = 0; code == FDL_OK && i < e->result->count; i++)
@@ -300,6 +317,8 @@ static fdl_code carry_out(expire *e, fdl_error *error) {
     if (code == FDL_OK)
         code = look_again(e, error);
     if (code == FDL_OK)
+        code = leave_lists(e, error);
+    if (code == FDL_OK)
         code = plan(e, error);
     if (code == FDL_OK)
         code = fdl_plan_run(e->result->plan, &run, error);
@@ -316,6 +335,8 @@ fdl_code fdl_expire(fdl_repo *repo, const fdl_expire_options *options, fdl_expir
     if (code == FDL_OK) /* before a listing that could be of anything */
         code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)
+        code = fdl_scratch_make(&e.scratch, error);
+    if (code == FDL_OK)
         code = choose(&e, error);
     if (code == FDL_OK && options->dry_run)
         code = plan(&e, error);
@@ -324,5 +345,6 @@ fdl_code fdl_expire(fdl_repo *repo, const fdl_expire_options *options, fdl_expir
     if (code != FDL_OK)
         fdl_expire_result_clear(out);
     fdl_inventory_clear(&e.inventory);
+    fdl_scratch_remove(e.scratch);
     return code;
 }

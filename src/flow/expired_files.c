@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/carries.h"
+#include "flow/opened.h"
 #include "repo/files_json.h"
 #include "repo/layout.h"
 #include "util/ident.h"
@@ -60,4 +62,44 @@ fdl_code fdl_expired_files(fdl_repo *repo, const fdl_version *version, fdl_liste
     }
     free(bytes);
     return code == FDL_NOT_FOUND || code == FDL_REFUSED ? FDL_OK : code;
+}
+
+/* ---- left behind ------------------------------------------------------------------------ */
+
+static fdl_code add_entry(void *writer, const fdl_file_entry *entry, fdl_error *error) {
+    return fdl_files_writer_add(writer, entry, error);
+}
+
+static fdl_code compose(fdl_repo *repo, const char *scratch, const fdl_version *version, fdl_files_writer *writer,
+                        fdl_error *error) {
+    const fdl_config *config = NULL;
+    fdl_opened opened = {0};
+    fdl_code code = fdl_repo_config(repo, &config, error);
+    if (code == FDL_OK)
+        code = fdl_opened_get(repo, scratch, version, &opened, error);
+    if (code == FDL_OK)
+        code = fdl_carry_files(opened.frozen, config->data_dir, add_entry, writer, error);
+    if (code == FDL_OK)
+        code = fdl_files_writer_end(writer, error);
+    fdl_opened_clear(&opened);
+    return code;
+}
+
+fdl_code fdl_expired_files_leave(fdl_repo *repo, const char *scratch, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_files_writer writer;
+    fdl_error why;
+    fdl_files_writer_init(&writer);
+    fdl_code code = fdl_key_version(key, version->id, FDL_FILE_FILES, error);
+    if (code == FDL_OK && compose(repo, scratch, version, &writer, &why) != FDL_OK) {
+        fdl_note(fdl_repo_context(repo), FDL_NOTE_WARNING,
+                 "what version '%s' named cannot be listed, so gc spares more for longer: %s", version->id, why.message);
+    } else if (code == FDL_OK) {
+        fdl_source source = {.bytes = writer.text.data, .length_bytes = writer.text.length};
+        code = fdl_store_put(fdl_repo_store(repo), key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
+        if (code == FDL_CONFLICT) /* another run left the same */
+            code = FDL_OK;
+    }
+    fdl_files_writer_clear(&writer);
+    return code;
 }

@@ -25,4 +25,10 @@ typedef fdl_code (*fdl_listed_callback)(void *data, const fdl_listed_file *file,
 fdl_code fdl_expired_files(fdl_repo *repo, const fdl_version *version, fdl_listed_callback callback, void *data,
                            bool *known, fdl_error *error);
 
+/*
+ * Writes the list of a version that has none, before its catalog goes.  A catalog
+ * that cannot be read leaves none: that is noted, and costs a longer grace.
+ */
+fdl_code fdl_expired_files_leave(fdl_repo *repo, const char *scratch, const fdl_version *version, fdl_error *error);
+
 #endif
