@@ -157,6 +157,39 @@ FDL_API fdl_code fdl_push(const fdl_context *context, const char *work, const fd
                           fdl_push_result *out, fdl_error *error);
 FDL_API void fdl_push_result_clear(fdl_push_result *result);
 
+/* ---- run -------------------------------------------------------------- */
+
+typedef struct fdl_run_options {
+    const char *const *command; /* the program to run and its arguments; NULL behind the last */
+    const char *branch;         /* NULL: HEAD's */
+    bool output_to_stderr;      /* what the program prints, when stdout is for a document alone */
+    long retries;               /* after a conflict, again from checkout */
+    fdl_commit_options commit;
+} fdl_run_options;
+
+typedef struct fdl_run_result {
+    fdl_commit_result commit;
+    fdl_push_result push;
+    long attempts; /* at least 1 */
+} fdl_run_result;
+
+/*
+ * Checks out into a folder of its own, runs the command, commits and pushes.
+ * The command finds in its environment:
+ *
+ *   FDL_WORK          the working catalog
+ *   FDL_ATTACH        the statements to write to it with; the catalog is called lake
+ *   FDL_DATA_PATH     where DuckDB writes data files
+ *   FDL_REPO          the repository's address
+ *   FDL_BASE_VERSION  the version it starts from, empty when there is none yet
+ *
+ * FDL_FAILED when it ends with anything but 0: nothing is committed then.
+ * FDL_CONFLICT: others were quicker each time.  What the command made and could
+ * not be published for any other reason is kept, and a note tells where.
+ */
+FDL_API fdl_code fdl_run(fdl_repo *repo, const fdl_run_options *options, fdl_run_result *out, fdl_error *error);
+FDL_API void fdl_run_result_clear(fdl_run_result *result);
+
 /* ---- log and show ----------------------------------------------------- */
 
 /* Called from the newest on; anything but FDL_OK ends the walk and is returned. */

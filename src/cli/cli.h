@@ -50,6 +50,7 @@ struct cli {
     bool quiet;
     bool verbose;
     bool help;
+    char *author_name, *author_email; /* see cli_commit_options */
     bool told; /* the failure has been printed as a result: say nothing more */
     fdl_error error;
 };
@@ -102,5 +103,19 @@ fdl_code cli_open(cli *c, fdl_repo **repo);
 /* author.c: --author, the environment, git's configuration, or the login name. */
 fdl_code cli_author(cli *c, const char *given, char **name, char **email);
 
+/* commit_options.c: what every command takes that makes a version of a working catalog. */
+#define CLI_COMMIT_OPTIONS                                                                                              \
+    {"message", 'm', "MSG", "what this version is"},                                                                    \
+        {"author", 0, "AUTHOR", "'Name <email>', instead of FDL_AUTHOR_NAME and _EMAIL or git's configuration"},        \
+        {"dataset", 0, "FILE", "a dataset.json that describes the tables"},                                             \
+        {"source", 0, "FILE...", "keep an original file that the tables came from; may be given again for another"},    \
+        {"sign", 0, "KEY", "sign with this SSH key: its file, or its .pub when the SSH agent has it"},                  \
+        {"allow-empty", 0, NULL, "make a version although nothing changed"},                                            \
+        {"keep-snapshots", 0, NULL, "keep the snapshots since the parent, not only the last"},                          \
+        {"flush-inlined", 0, NULL, "first write rows inlined in the catalog to data files"},                            \
+        {"allow-encrypted", 0, NULL, "publish an encrypted catalog, its keys included"}
+
+/* What `out` points to lives as long as `c`. */
+fdl_code cli_commit_options(cli *c, fdl_commit_options *out);
 
 #endif

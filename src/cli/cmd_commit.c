@@ -1,21 +1,11 @@
 /*
  * cmd_commit.c - fdl commit
  */
-#include <stdlib.h>
-
 #include "cli/cli.h"
 
 static const cli_option options[] = {
-    {"message", 'm', "MSG", "what this version is"},
-    {"author", 0, "AUTHOR", "'Name <email>', instead of FDL_AUTHOR_NAME and _EMAIL or git's configuration"},
-    {"dataset", 0, "FILE", "a dataset.json that describes the tables"},
-    {"source", 0, "FILE...", "keep an original file that the tables came from; may be given again for another"},
-    {"sign", 0, "KEY", "sign with this SSH key: its file, or its .pub when the SSH agent has it"},
+    CLI_COMMIT_OPTIONS,
     {"push", 0, NULL, "push at once"},
-    {"allow-empty", 0, NULL, "make a version although nothing changed"},
-    {"keep-snapshots", 0, NULL, "keep the snapshots since the parent, not only the last"},
-    {"flush-inlined", 0, NULL, "first write rows inlined in the catalog to data files"},
-    {"allow-encrypted", 0, NULL, "publish an encrypted catalog, its keys included"},
     {0},
 };
 
@@ -51,21 +41,8 @@ static void tell(cli *c, const fdl_commit_result *result, bool pushed) {
 static fdl_code run(cli *c) {
     fdl_commit_result result = {0};
     fdl_push_result pushed = {0};
-    char *name = NULL, *email = NULL;
-    fdl_code code = cli_author(c, cli_value(c, "author"), &name, &email);
-    fdl_commit_options commit = {
-        .message = cli_value(c, "message"),
-        .author_name = name,
-        .author_email = email,
-        .dataset_path = cli_value(c, "dataset"),
-        .sources = c->repeated,
-        .source_count = c->repeated_count,
-        .sign_key = cli_value(c, "sign"),
-        .allow_empty = cli_flag(c, "allow-empty"),
-        .keep_snapshots = cli_flag(c, "keep-snapshots"),
-        .flush_inlined = cli_flag(c, "flush-inlined"),
-        .allow_encrypted = cli_flag(c, "allow-encrypted"),
-    };
+    fdl_commit_options commit = {0};
+    fdl_code code = cli_commit_options(c, &commit);
     if (code == FDL_OK)
         code = fdl_commit(&c->context, c->operands[0], &commit, &result, &c->error);
     if (code == FDL_OK && cli_flag(c, "push"))
@@ -75,8 +52,6 @@ static fdl_code run(cli *c) {
     else if (code == FDL_OK)
         tell(c, &result, cli_flag(c, "push"));
     fdl_push_result_clear(&pushed);
-    free(email);
-    free(name);
     return code;
 }
 

@@ -2,11 +2,16 @@
  * help.c - --help, from the commands' tables.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
 void cli_usage(const cli_command *command) {
-    printf("usage: fdl %s %s%s\n", command->name, command->operands, command->options ? " [options]" : "");
+    /* What stands behind "--" is another program's. */
+    const char *rest = strstr(command->operands, " -- ");
+    int length = rest ? (int)(rest - command->operands) : (int)strlen(command->operands);
+    printf("usage: fdl %s %.*s%s%s\n", command->name, length, command->operands, command->options ? " [options]" : "",
+           rest ? rest : "");
 }
 
 static void print_options(const cli_option *options) {

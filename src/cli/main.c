@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -15,6 +16,7 @@
     X(status)       \
     X(commit)       \
     X(push)         \
+    X(run)          \
     X(url)          \
     X(attach)       \
     X(log)          \
@@ -67,6 +69,8 @@ static int run(const cli_command *command, int argc, char **argv) {
         code = command->run(&c);
     if (code != FDL_OK && !c.told)
         cli_error(&c);
+    free(c.author_name);
+    free(c.author_email);
     return finish(fdl_exit_status(code));
 }
 

@@ -48,16 +48,19 @@ static fdl_code open_stream(stream *s, int *write_end, fdl_error *error) {
     return code;
 }
 
-/* A child must not inherit that we ignore SIGPIPE. */
+/* A child must not inherit what we ignore. */
 static int set_attributes(posix_spawnattr_t *attributes) {
     sigset_t defaults;
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGQUIT);
     int failed = posix_spawnattr_setsigdefault(attributes, &defaults);
     return failed ? failed : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn_child(const char *const *argv, int input, const int *outputs, pid_t *child) {
+/* A descriptor below 0 is left as ours is. */
+static int spawn_child(const char *const *argv, char *const *variables, int input, const int *outputs, pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failed = posix_spawn_file_actions_init(&actions);
@@ -70,17 +73,23 @@ static int spawn_child(const char *const *argv, int input, const int *outputs, p
     }
     if (input >= 0)
         failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    if (!failed)
+    if (!failed && outputs[0] >= 0)
         failed = posix_spawn_file_actions_adddup2(&actions, outputs[0], STDOUT_FILENO);
-    if (!failed)
+    if (!failed && outputs[1] >= 0)
         failed = posix_spawn_file_actions_adddup2(&actions, outputs[1], STDERR_FILENO);
     if (!failed)
         failed = set_attributes(&attributes);
     if (!failed)
-        failed = posix_spawnp(child, argv[0], &actions, &attributes, (char *const *)argv, environ);
+        failed = posix_spawnp(child, argv[0], &actions, &attributes, (char *const *)argv, variables);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
+}
+
+static fdl_code started(const char *name, int failed, fdl_error *error) {
+    return failed ? fdl_fail(error, failed == ENOENT ? FDL_NOT_FOUND : FDL_FAILED, name, "cannot run '%s': %s", name,
+                             strerror(failed))
+                  : FDL_OK;
 }
 
 static fdl_code start(const char *const *argv, const char *input_path, stream streams[2], pid_t *child,
@@ -90,12 +99,8 @@ static fdl_code start(const char *const *argv, const char *input_path, stream st
     fdl_code code = input_path && input < 0 ? fdl_file_error(error, "read", input_path, errno) : FDL_OK;
     for (int i = 0; i < 2 && code == FDL_OK; i++)
         code = open_stream(&streams[i], &outputs[i], error);
-    if (code == FDL_OK) {
-        int failed = spawn_child(argv, input, outputs, child);
-        if (failed)
-            code = fdl_fail(error, failed == ENOENT ? FDL_NOT_FOUND : FDL_FAILED, argv[0], "cannot run '%s': %s",
-                            argv[0], strerror(failed));
-    }
+    if (code == FDL_OK)
+        code = started(argv[0], spawn_child(argv, environ, input, outputs, child), error);
     for (int i = 0; i < 2; i++)
         if (outputs[i] >= 0)
             close(outputs[i]);
@@ -155,6 +160,46 @@ fdl_code fdl_spawn(const char *const *argv, const char *input_path, fdl_spawned 
         stream_close(&streams[i]);
         free(streams[i].bytes);
     }
+    return code;
+}
+
+/* Ours with those added; one of the same name is left out, for programs take the first or the last. */
+static fdl_code environment_with(char *const *variables, char ***out, fdl_error *error) {
+    size_t count = 0, n = 0;
+    for (char *const *v = environ; *v; v++)
+        count++;
+    for (char *const *v = variables; *v; v++)
+        count++;
+    fdl_code code = fdl_alloc(out, count + 1, sizeof **out, error);
+    for (char *const *v = variables; code == FDL_OK && *v; v++)
+        (*out)[n++] = *v;
+    for (char *const *old = environ; code == FDL_OK && *old; old++) {
+        bool replaced = false;
+        for (char *const *v = variables; *v && !replaced; v++)
+            replaced = strncmp(*v, *old, strcspn(*v, "=") + 1) == 0;
+        if (!replaced)
+            (*out)[n++] = *old;
+    }
+    return code;
+}
+
+fdl_code fdl_spawn_attached(const char *const *argv, char *const *variables, int output_to, int *status,
+                            fdl_error *error) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    int outputs[2] = {output_to == STDOUT_FILENO ? -1 : output_to, -1};
+    char **environment = NULL;
+    pid_t child = 0;
+    fdl_code code = environment_with(variables, &environment, error);
+    if (code != FDL_OK)
+        return code;
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
+    code = started(argv[0], spawn_child(argv, environment, -1, outputs, &child), error);
+    if (code == FDL_OK)
+        *status = wait_for(child);
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    free(environment);
     return code;
 }
 

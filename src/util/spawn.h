@@ -26,6 +26,16 @@ typedef struct fdl_spawned {
 fdl_code fdl_spawn(const char *const *argv, const char *input_path, fdl_spawned *out, fdl_error *error);
 void fdl_spawned_clear(fdl_spawned *spawned);
 
+/*
+ * Runs argv[0] with our own terminal and files, and `variables` ("NAME=value",
+ * NULL behind the last) added to our environment.  `output_to` takes its stdout:
+ * STDOUT_FILENO or STDERR_FILENO.  While it runs we ignore SIGINT and SIGQUIT, as
+ * system(3) does: what a person stops is the program, and we tell how it ended.
+ * `status` as in fdl_spawned.
+ */
+fdl_code fdl_spawn_attached(const char *const *argv, char *const *variables, int output_to, int *status,
+                            fdl_error *error);
+
 /* The last line of its message, where programs say what stopped them; "" for none.  Changes the message. */
 const char *fdl_spawned_reason(fdl_spawned *spawned);
 
