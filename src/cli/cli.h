@@ -58,6 +58,7 @@ struct cli {
 /* All commands, in the order of --help; ends with NULL.  The options every command takes. */
 extern const cli_command *const cli_commands[];
 extern const cli_option cli_common_options[];
+const cli_command *cli_find(const char *name); /* NULL: no such command */
 
 /* args.c: fills operands, values and the common options.  FDL_USAGE with c->error. */
 fdl_code cli_parse(cli *c, int argc, char **argv);
@@ -67,7 +68,11 @@ bool cli_flag(const cli *c, const char *name);
 /* A whole number, `unset` when the option is not given. */
 fdl_code cli_number(cli *c, const char *name, long unset, long min, long max, long *out);
 
-/* help.c */
+/* help.c: texts that --help and the manual share. */
+extern const char cli_about[];
+extern const char cli_exit_codes[];
+/* What stands behind "fdl <command>", options where they belong. */
+void cli_synopsis(const cli_command *command);
 void cli_help(const cli_command *command);
 void cli_help_all(void);
 void cli_usage(const cli_command *command);

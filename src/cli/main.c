@@ -30,7 +30,9 @@
     X(withdraw)     \
     X(clone)        \
     X(verify)       \
-    X(doctor)
+    X(doctor)       \
+    X(completion)   \
+    X(man)
 
 #define DECLARE(name) extern const cli_command cli_cmd_##name;
 COMMANDS(DECLARE)
@@ -40,7 +42,7 @@ COMMANDS(DECLARE)
 const cli_command *const cli_commands[] = {COMMANDS(POINT) NULL};
 #undef POINT
 
-static const cli_command *find_command(const char *name) {
+const cli_command *cli_find(const char *name) {
     for (size_t i = 0; cli_commands[i]; i++)
         if (strcmp(cli_commands[i]->name, name) == 0)
             return cli_commands[i];
@@ -75,7 +77,7 @@ static int run(const cli_command *command, int argc, char **argv) {
 }
 
 static int help(int argc, char **argv) {
-    const cli_command *command = argc > 2 ? find_command(argv[2]) : NULL;
+    const cli_command *command = argc > 2 ? cli_find(argv[2]) : NULL;
     if (argc > 2 && !command) {
         fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", argv[2]);
         return fdl_exit_status(FDL_USAGE);
@@ -99,7 +101,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
         return help(strcmp(word, "help") == 0 ? argc : 1, argv);
-    const cli_command *command = find_command(word);
+    const cli_command *command = cli_find(word);
     if (!command) {
         fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", word);
         return fdl_exit_status(FDL_USAGE);
