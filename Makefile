@@ -3,6 +3,7 @@
 #   make              fetch what the build needs, build build/fdl
 #   make demo         a walk through FDL with real data (demo/demo.sh)
 #   make check        every test, with gcc, clang and the sanitizers
+#   make fuzz         libFuzzer on what reads strangers' bytes, FUZZ_SECONDS (600) each
 #   make install      to PREFIX (/usr/local), below DESTDIR
 #   make format       lay out the C sources; format-check only looks
 #   make clean        remove what was built; distclean also what was fetched
@@ -16,7 +17,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net fuzz install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -61,6 +62,16 @@ check-net: check-setup all
 	cmake --preset asan-ubsan >/dev/null
 	cmake --build build/asan-ubsan
 	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(JOBS) tests/net
+
+# ---- long runs: not part of check ------------------------------------------
+
+FUZZ_SECONDS ?= 600
+
+fuzz:
+	@tools/setup fuzz
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build/fuzz --target fuzz_targets
+	@tools/fuzz $(FUZZ_SECONDS)
 
 # ---- the rest ---------------------------------------------------------------
 

@@ -1,0 +1,20 @@
+# The fuzz targets: with FDL_FUZZ (clang) as programs of libFuzzer, with FDL_TESTS
+# as tests that replay what fuzz/corpus/ keeps.
+
+add_custom_target(fuzz_targets)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+foreach(source IN LISTS fuzz_sources)
+    get_filename_component(target ${source} NAME_WE)
+    string(REPLACE "fuzz_" "" name ${target})
+    add_executable(${target} ${source} fuzz/common.c)
+    target_include_directories(${target} PRIVATE fuzz)
+    target_link_libraries(${target} PRIVATE fdl_static)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    add_dependencies(fuzz_targets ${target})
+    if(FDL_FUZZ)
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(${target} PRIVATE fuzz/replay.c)
+        add_test(NAME fuzz/${name} COMMAND ${target} ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name})
+    endif()
+endforeach()
