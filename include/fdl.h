@@ -26,6 +26,7 @@
 #include "fdl/context.h"
 #include "fdl/error.h"
 #include "fdl/flow.h"
+#include "fdl/page.h"
 #include "fdl/repo.h"
 #include "fdl/store.h"
 #include "fdl/version.h"

@@ -38,6 +38,7 @@ typedef struct fdl_location {
     fdl_target target;
     fdl_version version;
     const char *format; /* the DuckLake format of the catalog at the URL; belongs to `version` */
+    const char *catalog_path; /* of that catalog, in the version's folder; belongs to `version` */
     char *catalog_url;
 } fdl_location;
 
@@ -54,9 +55,13 @@ FDL_API void fdl_location_clear(fdl_location *location);
 FDL_API fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location, const char *release,
                                          fdl_error *error);
 
-/* The whole ATTACH statement to read with, ending in ';'; released with free(). */
-FDL_API fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *alias, char **out,
-                                      fdl_error *error);
+/*
+ * The whole ATTACH statement to read with, ending in ';'; released with free().
+ * `root` is where the reader finds the repository, with a final '/'; NULL: at the
+ * address it was opened at.  `alias` NULL is "lake".
+ */
+FDL_API fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *root, const char *alias,
+                                      char **out, fdl_error *error);
 
 /*
  * The CREATE SECRET statement that DuckDB needs before it can attach a catalog

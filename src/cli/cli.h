@@ -87,8 +87,6 @@ void cli_say(const cli *c, const char *format, ...) FDL_PRINTF(2, 3);
 fdl_code cli_json(cli *c, json_t *document);
 void cli_error(const cli *c);
 void cli_note(void *c, fdl_note_level level, const char *line);
-/* "1.2 MB"; the buffer is the caller's. */
-const char *cli_size(unsigned long long bytes, char out[32]);
 /* "1 file", "3 files"; the buffer is the caller's. */
 const char *cli_count(unsigned long long count, const char *one, char out[64]);
 /* "main" of "refs/heads/main", "v1" of "refs/tags/v1". */

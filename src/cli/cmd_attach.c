@@ -21,7 +21,7 @@ static fdl_code run(cli *c) {
     if (code == FDL_OK && cli_value(c, "duckdb"))
         code = fdl_location_for_duckdb(repo, &found, cli_value(c, "duckdb"), &c->error);
     if (code == FDL_OK)
-        code = fdl_attach_statement(repo, &found, cli_value(c, "as"), &statement, &c->error);
+        code = fdl_attach_statement(repo, &found, NULL, cli_value(c, "as"), &statement, &c->error);
     if (code == FDL_OK)
         code = fdl_secret_statement(repo, &secret, &c->error);
     if (code == FDL_OK && c->json)

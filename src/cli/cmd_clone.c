@@ -2,6 +2,7 @@
  * cmd_clone.c - fdl clone
  */
 #include "cli/cli.h"
+#include "util/text.h"
 
 static const cli_option options[] = {
     {"ref", 0, "REF", "only this branch or tag, instead of all"},
@@ -29,7 +30,7 @@ static fdl_code run(cli *c) {
         cli_print("'%s' has everything already\n", fdl_repo_address(to));
     else if (code == FDL_OK)
         cli_print("%s, %s, %s copied; %s set\n", cli_count(result.versions, "version", versions),
-                  cli_count(result.sent.files, "file", files), cli_size(result.sent.bytes, size),
+                  cli_count(result.sent.files, "file", files), fdl_size_text(result.sent.bytes, size),
                   cli_count(result.refs, "ref", refs));
     fdl_repo_free(to);
     fdl_repo_free(from);

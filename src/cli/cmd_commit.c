@@ -2,6 +2,7 @@
  * cmd_commit.c - fdl commit
  */
 #include "cli/cli.h"
+#include "util/text.h"
 
 static const cli_option options[] = {
     CLI_COMMIT_OPTIONS,
@@ -33,7 +34,7 @@ static void tell(cli *c, const fdl_commit_result *result, bool pushed) {
     else
         cli_print("version %s (seq %lld): %s, %s, a catalog of %s\n", result->id, (long long)result->seq,
                   cli_count(result->table_count, "table", tables), cli_count(result->file_count, "file", files),
-                  cli_size(result->catalog_bytes, size));
+                  fdl_size_text(result->catalog_bytes, size));
     if (result->made && !pushed)
         cli_say(c, "it is on this machine only; publish it with 'fdl push %s'", c->operands[0]);
 }

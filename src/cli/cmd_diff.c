@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 static const cli_option options[] = {
     {"rows", 0, NULL, "show rows too, which reads data files"},
@@ -51,7 +52,7 @@ static void print_files(const json_t *table, char sign, const char *files, const
     char count[64], size[32];
     if (count_of(table, files) > 0)
         cli_print(", %c%s (%s)", sign, cli_count(count_of(table, files), "file", count),
-                  cli_size(count_of(table, bytes), size));
+                  fdl_size_text(count_of(table, bytes), size));
 }
 
 static void print_row(const json_t *row) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 #include "util/ident.h"
 
 static const cli_option options[] = {
@@ -57,7 +58,7 @@ static void tell(const cli *c, const fdl_expire_options *expire, const fdl_expir
     else
         cli_print("%s %s, catalogs of %s\n", cli_count(gone, "version", count),
                   expire->dry_run ? "would expire" : gone == 1 ? "has expired" : "have expired",
-                  cli_size(result->plan ? fdl_plan_bytes(result->plan) : 0, size));
+                  fdl_size_text(result->plan ? fdl_plan_bytes(result->plan) : 0, size));
     if (gone > 0 && !expire->dry_run)
         cli_say(c, "data files that no version needs any more are deleted by 'fdl gc %s'", c->operands[0]);
 }

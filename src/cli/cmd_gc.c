@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 /* Of the files left alone, so many are named. */
 #define LEFT_SHOWN 1000
@@ -79,12 +80,12 @@ static fdl_code tell(cli *c, const fdl_gc_options *gc, const fdl_gc_result *resu
         cli_print("nothing to delete");
     else
         cli_print("%s %s, %s", gc->dry_run ? "would delete" : "deleted", cli_count(gone, "object", count),
-                  cli_size(fdl_plan_bytes(result->plan), size));
+                  fdl_size_text(fdl_plan_bytes(result->plan), size));
     cli_print("; %s needed by ", cli_count(result->needed_files, "file", count));
     cli_print("%s", cli_count(result->versions, "version", count));
     if (result->young_files > 0)
         cli_print("; %s (%s) within the grace", cli_count(result->young_files, "more file", count),
-                  cli_size(result->young_bytes, size));
+                  fdl_size_text(result->young_bytes, size));
     cli_print("\n");
     return FDL_OK;
 }

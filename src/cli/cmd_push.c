@@ -2,6 +2,7 @@
  * cmd_push.c - fdl push
  */
 #include "cli/cli.h"
+#include "util/text.h"
 
 static const cli_option options[] = {
     {"branch", 'b', "NAME", "the branch to move or create, instead of the one checked out"},
@@ -26,7 +27,7 @@ static void tell(const fdl_push_result *result) {
         cli_print("%s -> %s\n", cli_short_ref(result->branch), result->pushed[i]);
     if (result->pushed_count > 0)
         cli_print("%s, %s uploaded, %s\n", cli_count(result->pushed_count, "version", versions),
-                  cli_count(result->sent.files, "file", files), cli_size(result->sent.bytes, size));
+                  cli_count(result->sent.files, "file", files), fdl_size_text(result->sent.bytes, size));
 }
 
 static fdl_code run(cli *c) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 static const cli_option options[] = {
     {"allowed-signers", 0, "FILE", "whose signature is good: a file as ssh-keygen(1) describes it"},
@@ -45,7 +46,7 @@ static void print_table(const json_t *table) {
     cli_print_text(text_of(table, "name"), "");
     if (!is_view)
         cli_print(": %s, %s, %s", cli_count(count_of(table, "rows"), "row", rows),
-                  cli_count(count_of(table, "files"), "file", files), cli_size(count_of(table, "bytes"), size));
+                  cli_count(count_of(table, "files"), "file", files), fdl_size_text(count_of(table, "bytes"), size));
     if (*text_of(table, "comment")) {
         cli_print("  -- ");
         cli_print_text(text_of(table, "comment"), "    ");
@@ -99,7 +100,7 @@ static void print_sources(const json_t *dataset) {
         cli_print_text(text_of(source, "name"), "           ");
         if (json_is_integer(json_object_get(source, "bytes")))
             cli_print(", %s",
-                      cli_size((unsigned long long)json_integer_value(json_object_get(source, "bytes")), size));
+                      fdl_size_text((unsigned long long)json_integer_value(json_object_get(source, "bytes")), size));
         if (*text_of(source, "sha256")) {
             cli_print(", sha256 ");
             cli_print_text(text_of(source, "sha256"), "           ");
@@ -120,7 +121,7 @@ static void tell(const fdl_show_result *shown, const json_t *dataset) {
     print_line("author", version->author_name);
     print_line("date", version->created_at);
     print_line("message", version->message);
-    cli_print("%-11s%s, DuckLake %s, sha256 %s\n", "catalog", cli_size(version->catalog.file.bytes, size),
+    cli_print("%-11s%s, DuckLake %s, sha256 %s\n", "catalog", fdl_size_text(version->catalog.file.bytes, size),
               version->catalog.format, version->catalog.file.sha256);
     print_formats(version);
     print_signature(&shown->signature);

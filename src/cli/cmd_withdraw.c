@@ -2,6 +2,7 @@
  * cmd_withdraw.c - fdl withdraw
  */
 #include "cli/cli.h"
+#include "util/text.h"
 
 static const cli_option options[] = {
     {"yes", 'y', NULL, "do it; without, only the plan is shown"},
@@ -87,7 +88,7 @@ static fdl_code tell(cli *c, const fdl_withdraw_options *withdraw, const fdl_wit
     }
     cli_print("%s ", cli_count(result->count, "version", count));
     cli_print("%s, %s\n", cli_count(fdl_plan_count(result->plan), "deletion", count),
-              cli_size(fdl_plan_bytes(result->plan), size));
+              fdl_size_text(fdl_plan_bytes(result->plan), size));
     if (!withdraw->confirmed) {
         cli_say(c, "nothing was changed; run it again with --yes");
         return FDL_OK;

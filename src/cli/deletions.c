@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 static fdl_code print_line(void *data, const fdl_deletion *deletion, fdl_error *error) {
     char size[32];
@@ -13,7 +14,7 @@ static fdl_code print_line(void *data, const fdl_deletion *deletion, fdl_error *
     cli_print("  %-9s", deletion->kind);
     cli_print_text(deletion->key, "");
     if (deletion->bytes > 0)
-        cli_print(" (%s)", cli_size(deletion->bytes, size));
+        cli_print(" (%s)", fdl_size_text(deletion->bytes, size));
     cli_print("\n");
     return FDL_OK;
 }

@@ -30,6 +30,7 @@
     X(withdraw)     \
     X(clone)        \
     X(verify)       \
+    X(site)         \
     X(doctor)       \
     X(completion)   \
     X(man)

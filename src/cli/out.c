@@ -75,16 +75,6 @@ void cli_error(const cli *c) {
     json_decref(document);
 }
 
-const char *cli_size(unsigned long long bytes, char out[32]) {
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
-        value /= 1000;
-    snprintf(out, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-    return out;
-}
-
 const char *cli_count(unsigned long long count, const char *one, char out[64]) {
     snprintf(out, 64, "%llu %s%s", count, one, count == 1 ? "" : "s");
     return out;

@@ -9,6 +9,7 @@
 
 #include "catalog/duck.h"
 #include "fdl.h"
+#include "repo/layout.h"
 #include "util/text.h"
 
 #define STATEMENT_LIMIT_BYTES (1u << 16)
@@ -39,6 +40,7 @@ fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl
     if (code == FDL_OK)
         code = fdl_version_url(repo, found.target.id, found.version.catalog.file.path, &found.catalog_url, error);
     found.format = found.version.catalog.format;
+    found.catalog_path = found.version.catalog.file.path;
     if (code == FDL_OK)
         *out = found;
     else
@@ -126,6 +128,7 @@ fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location, const c
         free(location->catalog_url);
         location->catalog_url = url;
         location->format = chosen->format;
+        location->catalog_path = chosen->file.path;
     }
     return code;
 }
@@ -139,16 +142,33 @@ static fdl_code add_alias(fdl_buf *sql, const char *alias, fdl_error *error) {
     return fdl_sql_name(sql, alias, error);
 }
 
-fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *alias, char **out,
-                              fdl_error *error) {
+/* Where the reader finds the catalog and the data. */
+static fdl_code reader_urls(fdl_repo *repo, const fdl_location *location, const char *root, char **catalog, char **data,
+                            fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    char *url = NULL;
+    const fdl_config *config = NULL;
+    fdl_code code = fdl_repo_config(repo, &config, error);
+    if (code == FDL_OK)
+        code = fdl_key_version(key, location->version.id, location->catalog_path, error);
+    if (code == FDL_OK)
+        code = fdl_key_url(root, key, &url, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(catalog, error, "ducklake:%s", url);
+    if (code == FDL_OK)
+        code = fdl_key_url(root, config->data_dir, data, error);
+    free(url);
+    return code;
+}
+
+fdl_code fdl_attach_statement(fdl_repo *repo, const fdl_location *location, const char *root, const char *alias,
+                              char **out, fdl_error *error) {
     char *data_url = NULL, *ducklake_url = NULL;
     fdl_buf sql;
     fdl_buf_init(&sql, STATEMENT_LIMIT_BYTES);
     fdl_code code = alias && !*alias ? fdl_fail(error, FDL_USAGE, NULL, "the name to attach as must not be empty") : FDL_OK;
     if (code == FDL_OK)
-        code = fdl_data_url(repo, &data_url, error);
-    if (code == FDL_OK)
-        code = fdl_str_format(&ducklake_url, error, "ducklake:%s", location->catalog_url);
+        code = reader_urls(repo, location, root ? root : fdl_repo_address(repo), &ducklake_url, &data_url, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, "ATTACH ", error);
     if (code == FDL_OK)

@@ -7,32 +7,13 @@
 
 #include "fdl.h"
 #include "flow/sign.h"
-#include "repo/layout.h"
-#include "util/ident.h"
+#include "repo/dataset.h"
 
 void fdl_show_result_clear(fdl_show_result *result) {
     fdl_version_clear(&result->version);
     fdl_expiry_clear(&result->expiry);
     free(result->dataset);
     memset(result, 0, sizeof *result);
-}
-
-static fdl_code read_dataset(fdl_repo *repo, fdl_show_result *result, fdl_error *error) {
-    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
-    const fdl_file_record *record = &result->version.dataset;
-    size_t length = 0;
-    fdl_code code = fdl_key_version(key, result->version.id, record->path, error);
-    if (code == FDL_OK)
-        code = fdl_store_read(fdl_repo_store(repo), key, FDL_LIMIT_DATASET_BYTES, &result->dataset, &length, NULL, error);
-    /* An expired version may have lost it, and a mirror may hold only the record. */
-    if (code == FDL_NOT_FOUND)
-        return FDL_OK;
-    if (code == FDL_OK)
-        code = fdl_sha256_bytes(result->dataset, length, sha256, error);
-    if (code == FDL_OK && strcmp(sha256, record->sha256) != 0)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                        record->sha256);
-    return code;
 }
 
 /* A machine without ssh-keygen shows versions all the same. */
@@ -61,7 +42,7 @@ fdl_code fdl_show(fdl_repo *repo, const char *revision, const fdl_show_options *
     if (code == FDL_OK)
         code = judge_signature(repo, bytes, length, options ? options->allowed_signers : NULL, &result, error);
     if (code == FDL_OK)
-        code = read_dataset(repo, &result, error);
+        code = fdl_dataset_read(repo, &result.version, &result.dataset, error);
     free(bytes);
     if (code == FDL_OK)
         *out = result;

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "fdl/error.h"
+#include "fdl/repo.h"
 
 /*
  * Joins a description with the catalog's tables: first the free fields of
@@ -30,6 +30,13 @@
  */
 fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *parent_tables, const json_t *tables,
                           json_t **out, fdl_error *error);
+
+/*
+ * The bytes of a version's dataset.json, proved against its record; NULL when it
+ * is not there: an expired version may have lost it, and a mirror may hold only
+ * the record.  Released with free().
+ */
+fdl_code fdl_dataset_read(fdl_repo *repo, const fdl_version *version, char **out, fdl_error *error);
 
 /*
  * Whether two dataset.json describe alike: everything but the figures that fdl

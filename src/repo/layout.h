@@ -37,6 +37,9 @@
 #define FDL_KEY_BYTES FDL_KEY_LIMIT_BYTES
 
 /* "versions/<id>/<file>"; an `id` that is no UUID is FDL_USAGE, so that no name can lead out of versions/. */
+/* Below a root that ends with '/': keys are literal in a folder and in S3, percent-encoded in a URL.  Released with free(). */
+fdl_code fdl_key_url(const char *root, const char *key, char **out, fdl_error *error);
+
 fdl_code fdl_key_version(char out[FDL_KEY_BYTES], const char *id, const char *file, fdl_error *error);
 
 #endif

@@ -85,13 +85,11 @@ fdl_code fdl_repo_config(fdl_repo *repo, const fdl_config **out, fdl_error *erro
 
 /* ---- addresses ---------------------------------------------------------- */
 
-/* Keys are literal in a folder and in S3, percent-encoded in a URL. */
-static fdl_code key_url(fdl_repo *repo, const char *key, char **out, fdl_error *error) {
-    const char *address = fdl_repo_address(repo);
-    bool encode = fdl_str_starts(address, "http://") || fdl_str_starts(address, "https://");
+fdl_code fdl_key_url(const char *root, const char *key, char **out, fdl_error *error) {
+    bool encode = fdl_str_starts(root, "http://") || fdl_str_starts(root, "https://");
     fdl_buf url;
     fdl_buf_init(&url, URL_LIMIT_BYTES);
-    fdl_code code = fdl_buf_add_str(&url, address, error);
+    fdl_code code = fdl_buf_add_str(&url, root, error);
     if (code == FDL_OK)
         code = encode ? fdl_url_add_path(&url, key, error) : fdl_buf_add_str(&url, key, error);
     if (code == FDL_OK) {
@@ -106,11 +104,11 @@ static fdl_code key_url(fdl_repo *repo, const char *key, char **out, fdl_error *
 fdl_code fdl_version_url(fdl_repo *repo, const char *id, const char *path, char **out, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     fdl_code code = fdl_key_version(key, id, path, error);
-    return code == FDL_OK ? key_url(repo, key, out, error) : code;
+    return code == FDL_OK ? fdl_key_url(fdl_repo_address(repo), key, out, error) : code;
 }
 
 fdl_code fdl_data_url(fdl_repo *repo, char **out, fdl_error *error) {
     const fdl_config *config = NULL;
     fdl_code code = fdl_repo_config(repo, &config, error);
-    return code == FDL_OK ? key_url(repo, config->data_dir, out, error) : code;
+    return code == FDL_OK ? fdl_key_url(fdl_repo_address(repo), config->data_dir, out, error) : code;
 }

@@ -147,3 +147,13 @@ bool fdl_utf8_valid(const char *bytes, size_t length) {
     }
     return true;
 }
+
+const char *fdl_size_text(unsigned long long bytes, char out[32]) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+        value /= 1000;
+    snprintf(out, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return out;
+}

@@ -29,6 +29,9 @@ bool fdl_str_ends(const char *text, const char *suffix);
 /* Copies into a fixed array; false (and "") when it does not fit. */
 bool fdl_str_fit(char *out, size_t out_bytes, const char *text);
 
+/* "1.2 MB", for people. */
+const char *fdl_size_text(unsigned long long bytes, char out[32]);
+
 /* Strict UTF-8 (no surrogates, no overlong forms). */
 bool fdl_utf8_valid(const char *bytes, size_t length);
 /* The bytes of the one character that `bytes` starts with, 1 to 4; 0 when it is none. */
