@@ -3,9 +3,7 @@
 What the program prints is pasted into DuckDB as it is.  Requests are counted by the proxy, not timed.
 """
 
-import os
 import shutil
-import sys
 import uuid
 from pathlib import Path
 
@@ -14,20 +12,9 @@ import pytest
 from careless import CarelessProxy
 from fault_proxy import FaultProxy
 from harness import CONFLICT, FAILURE, NOT_FOUND, OK, text
+from tools import duck_at
 
 ODD_VALUES = ["a b+c", "100%", "ü/é", "AC/DC", "%20", "", None]
-
-
-def duck(*statements):
-    """A DuckDB with everything the printed statements need."""
-    con = harness.duck()
-    site = Path(sys.prefix) / "lib"
-    found = sorted(site.rglob("aws.duckdb_extension"))
-    assert found, f"no aws extension below {site}: run tools/setup check"
-    con.execute(f"LOAD {text(found[0])}")
-    for statement in statements:
-        con.execute(statement)
-    return con
 
 
 class Lake:
@@ -42,13 +29,7 @@ class Lake:
 
     def duck(self, printed):
         """DuckDB with the lines that the program printed, in a process environment that has the credentials."""
-        before = dict(os.environ)
-        os.environ.update({k: v for k, v in self.variables.items() if v is not None})
-        try:
-            return duck(*printed.stdout.splitlines())
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
+        return duck_at(self.variables, *printed.stdout.splitlines())
 
     def checkout(self, *options):
         self.printed = self.fdl("checkout", self.address, self.work, *options)

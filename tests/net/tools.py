@@ -3,13 +3,32 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
+import harness
 from servers import clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(os.environ.get("FDL_BUILD", ROOT / "build")).absolute() / "tests"
 PATIENCE_SECONDS = 300
+
+
+def duck_at(variables, *statements):
+    """A DuckDB with everything that printed statements need, in a process environment that has the credentials."""
+    found = sorted((Path(sys.prefix) / "lib").rglob("aws.duckdb_extension"))
+    assert found, f"no aws extension below {sys.prefix}: run tools/setup check"
+    before = dict(os.environ)
+    os.environ.update({name: str(value) for name, value in variables.items() if value is not None})
+    try:
+        con = harness.duck()
+        con.execute(f"LOAD {harness.text(found[0])}")
+        for statement in statements:
+            con.execute(statement)
+        return con
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def run_program(name, *arguments, environment, check=False):
