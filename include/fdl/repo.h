@@ -197,6 +197,12 @@ typedef struct fdl_ref_list {
 FDL_API fdl_code fdl_ref_list_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error);
 FDL_API void fdl_ref_list_clear(fdl_ref_list *list);
 
+/*
+ * The refs that refs.json tells of, sorted, in one read: it may lag behind.
+ * FDL_NOT_FOUND: there is none; FDL_FAILED: broken.
+ */
+FDL_API fdl_code fdl_refs_json_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error);
+
 /* Makes refs.json agree with HEAD and the refs; does not write when it does. */
 FDL_API fdl_code fdl_refs_json_update(fdl_repo *repo, fdl_error *error);
 

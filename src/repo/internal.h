@@ -72,7 +72,5 @@ fdl_code fdl_ref_list_collect(fdl_repo *repo, fdl_ref_list *out, fdl_error *erro
 /* Sorts the names, drops repeated ones, and reads each ref; one that is gone by now is left out. */
 fdl_code fdl_ref_list_fill(fdl_repo *repo, fdl_ref_list *list, fdl_error *error);
 
-/* The refs that refs.json tells of, sorted.  FDL_NOT_FOUND: there is none; FDL_FAILED: broken. */
-fdl_code fdl_refs_json_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error);
 
 #endif
