@@ -27,6 +27,7 @@
     X(gc)           \
     X(withdraw)     \
     X(clone)        \
+    X(serve)        \
     X(verify)       \
     X(doctor)
 

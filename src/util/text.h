@@ -29,6 +29,9 @@ bool fdl_str_ends(const char *text, const char *suffix);
 /* Copies into a fixed array; false (and "") when it does not fit. */
 bool fdl_str_fit(char *out, size_t out_bytes, const char *text);
 
+/* Base64 with padding, strict; false when it is none, or longer than `out_bytes`. */
+bool fdl_base64_decode(const char *text, void *out, size_t out_bytes, size_t *length);
+
 /* Strict UTF-8 (no surrogates, no overlong forms). */
 bool fdl_utf8_valid(const char *bytes, size_t length);
 /* The bytes of the one character that `bytes` starts with, 1 to 4; 0 when it is none. */
