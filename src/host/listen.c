@@ -33,7 +33,8 @@ static fdl_code look_up(const char *text, struct addrinfo **found, fdl_error *er
     } else if (memchr(start, ':', length)) { /* an IPv6 address without brackets: which colon is the port's? */
         return bad(text, error);
     }
-    if (!colon || length >= sizeof host || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1))
+    size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    if (length >= sizeof host || digits < 1 || digits > 5 || colon[1 + digits] || strtol(colon + 1, NULL, 10) > 65535)
         return bad(text, error);
     memcpy(host, start, length);
     struct addrinfo want = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};

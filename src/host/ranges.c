@@ -7,15 +7,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* Digits at `*at`, a number too large for the type being the largest; false: none. */
+/* Digits at `*at`, a number too large for the type being the largest; false: none, and `*out` stays. */
 static bool read_number(const char **at, uint64_t *out) {
-    const char *start = *at;
-    *out = 0;
-    for (; **at >= '0' && **at <= '9'; (*at)++) {
+    if (**at < '0' || **at > '9')
+        return false;
+    for (*out = 0; **at >= '0' && **at <= '9'; (*at)++) {
         uint64_t digit = (uint64_t)(**at - '0');
         *out = *out > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *out * 10 + digit;
     }
-    return *at > start;
+    return true;
 }
 
 /* One of "a-b", "a-", "-n"; false: none of them.  `out` is empty when nothing of it is in the object. */
