@@ -83,6 +83,25 @@ FDL_API fdl_code fdl_checkout(fdl_repo *repo, const char *work, const fdl_checko
                               fdl_checkout_result *out, fdl_error *error);
 FDL_API void fdl_checkout_result_clear(fdl_checkout_result *result);
 
+/* ---- waiting for a host ------------------------------------------------ */
+
+typedef enum fdl_request_state {
+    FDL_NOT_ASKED,
+    FDL_REQUEST_WAITING,
+    FDL_REQUEST_APPROVED, /* and the branch will hold it, or did */
+    FDL_REQUEST_REJECTED
+} fdl_request_state;
+
+/* A version that is uploaded, and whose branch the host moves when somebody approves. */
+typedef struct fdl_request {
+    fdl_request_state state;
+    int64_t number;   /* the host's; 0: it gave none, it only does not let us move the branch */
+    char reason[512]; /* of a rejection; may be "" */
+} fdl_request;
+
+/* "waiting", "approved", "rejected", NULL for FDL_NOT_ASKED: stable, for JSON. */
+FDL_API const char *fdl_request_name(fdl_request_state state);
+
 /* ---- status ----------------------------------------------------------- */
 
 typedef struct fdl_status_result {
@@ -95,6 +114,7 @@ typedef struct fdl_status_result {
     int64_t snapshot;           /* of the working catalog now */
     char (*pending)[FDL_ID_BYTES]; /* oldest first */
     size_t pending_count;
+    fdl_request request;       /* of the first of them */
     bool remote_known;         /* false: the repository could not be read, `remote_error` says why */
     bool moved;                /* the branch no longer holds `base` */
     char remote[FDL_ID_BYTES]; /* what it holds */
@@ -149,10 +169,17 @@ typedef struct fdl_push_result {
     char branch[FDL_REF_BYTES];
     char (*pushed)[FDL_ID_BYTES]; /* oldest first */
     size_t pushed_count;          /* 0: nothing to push */
+    fdl_request request;          /* waiting: the next version is uploaded, and the host moves the branch */
+    char waiting[FDL_ID_BYTES];   /* that version, or "" */
+    size_t behind_count;          /* versions that wait behind it on this machine */
     fdl_sent sent;
 } fdl_push_result;
 
-/* Filled as far as it came also on failure: `pushed` are on the branch. */
+/*
+ * Filled as far as it came also on failure: `pushed` are on the branch.  A
+ * version that waits for the host is FDL_OK; one that was rejected is told once,
+ * as FDL_REFUSED with the reason, and the push after that asks anew.
+ */
 FDL_API fdl_code fdl_push(const fdl_context *context, const char *work, const fdl_push_options *options,
                           fdl_push_result *out, fdl_error *error);
 FDL_API void fdl_push_result_clear(fdl_push_result *result);
@@ -386,6 +413,7 @@ typedef struct fdl_restore_result {
     int64_t seq;
     char from[FDL_ID_BYTES]; /* whose content it is */
     char branch[FDL_REF_BYTES];
+    fdl_request request;     /* waiting: the version is uploaded, and the host moves the branch */
 } fdl_restore_result;
 
 /*

@@ -58,13 +58,27 @@ typedef struct fdl_range {
  */
 typedef fdl_code (*fdl_sink)(void *sink_data, const void *bytes, size_t length_bytes, fdl_error *error);
 
+/* So many bytes more went over the wire; fewer than 0: they did not count, and go again. */
+typedef void (*fdl_moved)(void *moved_data, int64_t bytes);
+
 /* The bytes of a put: either in memory, or a file on this machine (path set). */
 typedef struct fdl_source {
     const void *bytes;
     size_t length_bytes;
     const char *path;   /* a file; wins over bytes */
     const char *sha256; /* hex, if known: sent along so that the store can check; may be NULL */
+    fdl_moved moved;    /* told by stores that take their time, the sum of one put being its length; may be NULL */
+    void *moved_data;
 } fdl_source;
+
+/* A file that is about to be put with FDL_IF_ABSENT. */
+typedef struct fdl_announced {
+    const char *key;
+    const char *path; /* on this machine */
+    uint64_t size_bytes;
+    const char *sha256; /* hex, if known; may be NULL */
+    bool there;         /* out: an object of that name and size is there already */
+} fdl_announced;
 
 /* One entry of a listing.  `key` lives until the callback returns. */
 typedef struct fdl_entry {
@@ -110,10 +124,25 @@ typedef struct fdl_store_ops {
      * Writes the whole object or nothing: no reader ever sees a part.  When it
      * returns FDL_OK the bytes are durable.  FDL_CONFLICT: the condition did
      * not hold (FDL_IF_MATCH on a missing key included) and nothing changed.
-     * FDL_UNCERTAIN: it may have happened.  Fills `object` if not NULL.
+     * FDL_UNCERTAIN: it may have happened.  FDL_WAITING: it was heard, and
+     * somebody will decide.  Fills `object` if not NULL.
      */
     fdl_code (*put)(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                     fdl_object *object, fdl_error *error);
+
+    /*
+     * Tells what is about to be put, all in one go, so that a store behind a
+     * host can ask for addresses to upload to, and learn what is there already.
+     * What was announced before is forgotten.  A put works without.  NULL where
+     * nothing is gained by it.
+     */
+    fdl_code (*announce)(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error);
+
+    /*
+     * Whether what answers there is a host that vouches for this contract, so
+     * that nothing need be tried out.  NULL: it is not.
+     */
+    fdl_code (*vouched)(fdl_store *store, bool *out, fdl_error *error);
 
     /*
      * Deletes the object; FDL_CONFLICT as for put (FDL_IF_ABSENT makes no sense
@@ -161,8 +190,7 @@ struct fdl_store {
     const fdl_store_ops *ops;
     const fdl_context *context;
     char *address;   /* canonical, with a final '/': "/srv/lake/", "s3://bucket/lake/", "https://host/lake/" */
-    bool can_write;  /* false: put and remove answer FDL_UNSUPPORTED */
-    bool can_list;   /* false: list answers FDL_UNSUPPORTED (plain HTTP) */
+    bool can_list;   /* false: list answers FDL_UNSUPPORTED (HTTP) */
     bool local;      /* head costs no round trip */
 };
 
@@ -188,6 +216,8 @@ FDL_API fdl_code fdl_store_head(fdl_store *store, const char *key, fdl_object *o
 FDL_API fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                                fdl_object *object, fdl_error *error);
 FDL_API fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);
+FDL_API fdl_code fdl_store_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error);
+FDL_API fdl_code fdl_store_vouched(fdl_store *store, bool *out, fdl_error *error);
 FDL_API fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback,
                                 void *data, fdl_error *error);
 FDL_API fdl_code fdl_store_sync(fdl_store *store, const char *key, fdl_error *error);
@@ -214,11 +244,11 @@ FDL_API fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_
 
 /*
  * Copies an object into a new file, durable when this returns.  `sha256_out`
- * (65 bytes, may be NULL) gets the hex digest of what was written.  On failure
- * no file is left.
+ * (65 bytes, may be NULL) gets the hex digest of what was written; `moved`, which
+ * may be NULL, is told as the bytes come.  On failure no file is left.
  */
 FDL_API fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
-                                    fdl_object *object, fdl_error *error);
+                                    fdl_object *object, fdl_moved moved, void *moved_data, fdl_error *error);
 
 #ifdef __cplusplus
 }
