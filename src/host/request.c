@@ -20,6 +20,7 @@
 #include "util/text.h"
 
 #define DRAIN_LIMIT_BYTES (1u << 20)
+#define SLOWEST_BYTES_PER_S 1024 /* on average, once it took longer than a connection may be silent */
 
 const char *fdl_host_header(const fdl_host_request *request, const char *name) {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
@@ -258,9 +259,18 @@ static enum MHD_Result on_headers(fdl_host_request *request, const char *method)
     return fdl_answer_send(request);
 }
 
+/* A body that drips keeps the daemon's clock for silence from ever striking. */
+static bool too_slow(const fdl_host_request *request) {
+    int64_t took_s = (fdl_now_ms() - request->began_ms) / 1000;
+    return took_s > (int64_t)request->host->options.limits.idle_s &&
+           request->received_bytes < (uint64_t)took_s * SLOWEST_BYTES_PER_S;
+}
+
 static enum MHD_Result on_piece(fdl_host_request *request, const char *bytes, size_t length) {
     fdl_error error;
     request->received_bytes += length;
+    if (too_slow(request))
+        return MHD_NO;
     if (request->refused) /* a body of known length ends by itself */
         return request->has_length || request->received_bytes < DRAIN_LIMIT_BYTES ? MHD_YES : MHD_NO;
     fdl_code code = FDL_OK;

@@ -15,7 +15,10 @@
 #include "host/host.h"
 #include "util/text.h"
 
-#define PIECE_BYTES (1u << 20)
+/* What all streams together keep stays bounded: the first get large pieces, the others small ones. */
+#define LARGE_PIECE_BYTES (2u << 20)
+#define SMALL_PIECE_BYTES (128u << 10)
+#define LARGE_STREAMS 64
 #define BLOCK_BYTES (128u << 10) /* what the daemon asks for at once */
 
 typedef struct part {
@@ -33,7 +36,8 @@ typedef struct stream {
     part *parts;
     size_t count;
 
-    char *piece;           /* PIECE_BYTES of room, once one was needed */
+    char *piece;           /* room for piece_limit, once one was needed */
+    size_t piece_limit;
     uint64_t piece_offset; /* where in the object it begins */
     size_t piece_bytes;
     size_t wanted_bytes;
@@ -45,6 +49,7 @@ static void stream_free(void *data) {
     stream *s = data;
     if (!s)
         return;
+    atomic_fetch_sub(&s->host->streams, 1);
     for (size_t i = 0; s->parts && i < s->count; i++)
         free(s->parts[i].text);
     if (s->fd >= 0)
@@ -70,7 +75,7 @@ static fdl_code add_to_piece(void *data, const void *bytes, size_t length, fdl_e
 static fdl_code get_piece(stream *s, fdl_error *error) {
     fdl_object now;
     fdl_range range = {.offset_bytes = s->piece_offset, .length_bytes = s->wanted_bytes};
-    fdl_code code = s->piece ? FDL_OK : fdl_alloc(&s->piece, PIECE_BYTES, 1, error);
+    fdl_code code = s->piece ? FDL_OK : fdl_alloc(&s->piece, s->piece_limit, 1, error);
     s->piece_bytes = 0;
     if (code == FDL_OK)
         code = fdl_store_get(s->host->store, s->key, &range, add_to_piece, s, &now, error);
@@ -96,7 +101,7 @@ static void get_next(fdl_host_task *task, fdl_repo *repo) {
 static ssize_t wait_for(stream *s, uint64_t offset, uint64_t rest) {
     s->piece_offset = offset;
     s->piece_bytes = 0;
-    s->wanted_bytes = rest < PIECE_BYTES ? (size_t)rest : PIECE_BYTES;
+    s->wanted_bytes = rest < s->piece_limit ? (size_t)rest : s->piece_limit;
     s->task.run = get_next;
     MHD_suspend_connection(s->connection);
     if (!fdl_host_pool_add(s->host->readers, &s->task)) {
@@ -157,6 +162,7 @@ static fdl_code stream_make(fdl_host_request *request, const fdl_stream_object *
     s->host = request->host;
     s->connection = request->connection;
     s->fd = from->fd;
+    s->piece_limit = atomic_fetch_add(&s->host->streams, 1) < LARGE_STREAMS ? LARGE_PIECE_BYTES : SMALL_PIECE_BYTES;
     (void)fdl_str_fit(s->etag, sizeof s->etag, from->object->etag);
     code = fdl_str_copy(&s->key, from->key, error);
     if (code == FDL_OK)
@@ -180,7 +186,7 @@ static fdl_code get_first(stream *s, fdl_error *error) {
     if (s->fd >= 0 || first->length_bytes == 0)
         return FDL_OK;
     s->piece_offset = first->offset_bytes;
-    s->wanted_bytes = first->length_bytes < PIECE_BYTES ? (size_t)first->length_bytes : PIECE_BYTES;
+    s->wanted_bytes = first->length_bytes < s->piece_limit ? (size_t)first->length_bytes : s->piece_limit;
     return get_piece(s, error);
 }
 
