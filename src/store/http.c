@@ -91,6 +91,12 @@ static void listen_to(const fdl_http_response *response, told *out) {
     json_decref(document);
 }
 
+bool fdl_http_gives_reason(const fdl_http_response *response) {
+    told t;
+    listen_to(response, &t);
+    return t.code != FDL_OK;
+}
+
 static bool missing(const fdl_http_response *response) {
     return response->status == 404 || response->status == 410;
 }

@@ -180,8 +180,11 @@ static fdl_code read_answer(fdl_http_store *self, const fdl_http_response *respo
     return code;
 }
 
-static bool is_without(int status) {
-    return status == 404 || status == 405 || status == 501;
+/* Web servers have other answers too for a POST that they do not know; then the first PUT tells whether we may. */
+static bool is_without(const fdl_http_response *response) {
+    int status = response->status;
+    return status == 404 || status == 405 || status == 501 ||
+           ((status == 400 || status == 403) && !fdl_http_gives_reason(response));
 }
 
 static bool knows_batch(fdl_http_store *self, bool *asked) {
@@ -214,7 +217,7 @@ static fdl_code ask(fdl_http_store *self, fdl_announced *files, size_t count, fd
     if (code == FDL_OK)
         code = fdl_remote_call(&self->remote, &request, &response, error);
     bool answered = code == FDL_OK;
-    if (answered && is_without(response.status)) {
+    if (answered && is_without(&response)) {
         learn(self, false);
     } else if (answered && !fdl_remote_success(&response)) {
         code = self->remote.explain(&self->remote, &request, &response, error);

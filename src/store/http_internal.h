@@ -58,6 +58,9 @@ fdl_code fdl_http_vouched(fdl_store *store, bool *out, fdl_error *error);
 fdl_code fdl_http_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                       fdl_object *object, fdl_error *error);
 
+/* Whether an answer holds an error as fdl's hosts word it. */
+bool fdl_http_gives_reason(const fdl_http_response *response);
+
 /* The milliseconds that the sender's clock is ahead of ours; 0 when it does not say. */
 int64_t fdl_http_ahead_ms(const fdl_http_response *response);
 
