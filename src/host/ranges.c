@@ -44,6 +44,7 @@ static bool read_one(const char **at, uint64_t size, fdl_range *out) {
 }
 
 fdl_ranges_answer fdl_ranges_read(const char *header, uint64_t size_bytes, fdl_ranges *out) {
+    uint64_t limit = size_bytes > UINT64_MAX / 2 ? UINT64_MAX : 2 * size_bytes;
     uint64_t total = 0;
     size_t asked = 0;
     out->count = 0;
@@ -63,7 +64,7 @@ fdl_ranges_answer fdl_ranges_read(const char *header, uint64_t size_bytes, fdl_r
             return FDL_RANGES_NONE;
         if (one.length_bytes == 0)
             continue;
-        if (total > 2 * size_bytes - one.length_bytes)
+        if (total > limit - one.length_bytes)
             return FDL_RANGES_NONE;
         total += one.length_bytes;
         out->items[out->count++] = one;
