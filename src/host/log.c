@@ -22,6 +22,8 @@ static void address_of(const fdl_host_request *request, char out[NI_MAXHOST]) {
         address && address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
     if (!address || getnameinfo(address, length, out, NI_MAXHOST, NULL, 0, NI_NUMERICHOST) != 0)
         (void)fdl_str_fit(out, NI_MAXHOST, "-");
+    if (fdl_str_starts(out, "::ffff:")) /* an IPv4 client on a socket for both */
+        memmove(out, out + 7, strlen(out + 7) + 1);
 }
 
 /* A line stays a line, and its parts stay parts: what could break that stands as %XX. */

@@ -70,8 +70,8 @@ static int open_once(int folder, const char *name, int flags) {
     return fd;
 }
 
-/* Opens `path` below `start`; errno tells why not. */
-static int open_below(int start, const char *path) {
+/* Opens `path` below `start`, as a file or with other flags; errno tells why not. */
+static int open_below(int start, const char *path, int flags) {
     char part[NAME_MAX + 1];
     int folder = start;
     int fd = -1;
@@ -82,7 +82,7 @@ static int open_below(int start, const char *path) {
         if (length < sizeof part) {
             memcpy(part, path, length);
             part[length] = '\0';
-            fd = open_once(folder, part, last ? OPEN_FILE : OPEN_FOLDER);
+            fd = open_once(folder, part, last ? flags : OPEN_FOLDER);
         }
         int why = errno;
         if (folder != start)
@@ -96,10 +96,15 @@ static int open_below(int start, const char *path) {
     }
 }
 
+static int open_key(const fdl_host_root *root, const char *key, int flags) {
+    if (root->data_fd >= 0 && fdl_str_starts(key, root->data_dir))
+        return open_below(root->data_fd, key + strlen(root->data_dir), flags);
+    return open_below(root->fd, key, flags);
+}
+
 fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, fdl_error *error) {
     struct stat info;
-    bool elsewhere = root->data_fd >= 0 && fdl_str_starts(key, root->data_dir);
-    int opened = elsewhere ? open_below(root->data_fd, key + strlen(root->data_dir)) : open_below(root->fd, key);
+    int opened = open_key(root, key, OPEN_FILE);
     if (opened >= 0 && fstat(opened, &info) == 0 && S_ISREG(info.st_mode)) {
         *fd = opened;
         return FDL_OK;
@@ -110,4 +115,18 @@ fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd,
     if (opened >= 0 || why == ENOENT || why == ENOTDIR || why == ELOOP || why == ENAMETOOLONG || why == ENXIO)
         return fdl_fail(error, FDL_NOT_FOUND, key, "no object '%s'", key);
     return fdl_file_error(error, "read", key, why);
+}
+
+fdl_code fdl_host_root_check(const fdl_host_root *root, const char *key, fdl_error *error) {
+    struct stat info;
+    if (root->fd < 0)
+        return FDL_OK;
+    int opened = open_key(root, key, O_PATH | O_CLOEXEC);
+    int why = errno;
+    bool link = opened >= 0 && fstat(opened, &info) == 0 && S_ISLNK(info.st_mode);
+    if (opened >= 0)
+        close(opened);
+    if (!link && (opened >= 0 || why == ENOENT))
+        return FDL_OK;
+    return fdl_fail(error, FDL_REFUSED, key, "'%s' cannot be written here: something else is in the way", key);
 }

@@ -24,4 +24,7 @@ void fdl_host_root_close(fdl_host_root *root);
 /* Opens the object to read; the caller closes `*fd`.  FDL_NOT_FOUND: no such file, or a symlink on the way. */
 fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, fdl_error *error);
 
+/* For those who write through the store: FDL_REFUSED when a symlink on the way to the key leads elsewhere. */
+fdl_code fdl_host_root_check(const fdl_host_root *root, const char *key, fdl_error *error);
+
 #endif

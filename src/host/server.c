@@ -116,7 +116,7 @@ static void *sweep(void *data) {
 
 /* ---- the daemon ---------------------------------------------------------------------- */
 
-static void note_line(void *data, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void note_line(void *data, const char *format, va_list arguments) {
     const fdl_host *host = data;
     char line[512];
     if (vsnprintf(line, sizeof line, format, arguments) < 0)
