@@ -184,6 +184,48 @@ FDL_API fdl_code fdl_push(const fdl_context *context, const char *work, const fd
                           fdl_push_result *out, fdl_error *error);
 FDL_API void fdl_push_result_clear(fdl_push_result *result);
 
+/* ---- admit: what must hold before a branch moves ------------------------ */
+
+/*
+ * Looks whether `branch` (full name), which holds `expected` ("": it does not
+ * exist), may come to hold version `id`: the version is complete and says the
+ * truth about itself, its parent is what the branch holds, and every data file
+ * that it names is in the data folder, with its size.  For a version that a
+ * stranger uploaded.  FDL_CONFLICT: it builds on something else.  FDL_EXPIRED.
+ * FDL_REFUSED: what is wrong, and the key it is wrong about.  Nothing is changed.
+ */
+FDL_API fdl_code fdl_admit(fdl_repo *repo, const char *branch, const char *expected, const char *id, fdl_error *error);
+
+/* ---- requests: pushes that wait for approval ----------------------------- */
+
+typedef struct fdl_request_options {
+    const char *branch;      /* full name */
+    const char *expected;    /* what the branch holds; "": it does not exist */
+    const char *version;     /* admitted by fdl_admit */
+    const char *author_name; /* who asks */
+} fdl_request_options;
+
+/* Keeps a push for somebody to decide on.  The same push asked for again gets the number it has. */
+FDL_API fdl_code fdl_request_make(fdl_repo *repo, const fdl_request_options *options, int64_t *number,
+                                  fdl_error *error);
+
+/*
+ * The newest 1000 requests as a JSON document, oldest first, in the shape that
+ * docs/format.md has for fdl requests; those that wait with what they change.
+ * Released with free().
+ */
+FDL_API fdl_code fdl_requests(fdl_repo *repo, char **document, fdl_error *error);
+
+/*
+ * Carries a waiting request out, or turns it down with a reason (NULL: none).
+ * FDL_CONFLICT: it is decided already, or the branch has moved.  What fdl_admit
+ * finds is found again.  Approving again what was approved and stopped there goes
+ * on with it.
+ */
+FDL_API fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request *out, fdl_error *error);
+FDL_API fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request *out,
+                                    fdl_error *error);
+
 /* ---- log and show ----------------------------------------------------- */
 
 /* Called from the newest on; anything but FDL_OK ends the walk and is returned. */
