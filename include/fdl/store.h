@@ -80,6 +80,25 @@ typedef struct fdl_announced {
     bool there;         /* out: an object of that name and size is there already */
 } fdl_announced;
 
+/* An object that somebody else is to create, straight in the store. */
+#define FDL_UPLOAD_LIMIT_BYTES (UINT64_C(5) << 30) /* of one; S3 takes no more in one request */
+#define FDL_UPLOAD_HEADERS 4
+
+typedef struct fdl_upload {
+    uint64_t size_bytes;
+    const char *sha256;       /* hex; NULL: not known */
+    const char *content_type;
+    int64_t expires_s;        /* 1 to 604800 */
+} fdl_upload;
+
+/* Where to PUT it, and the headers that must be sent along; released with fdl_upload_url_clear. */
+typedef struct fdl_upload_url {
+    char *url;
+    const char *names[FDL_UPLOAD_HEADERS];
+    char *values[FDL_UPLOAD_HEADERS];
+    size_t header_count;
+} fdl_upload_url;
+
 /* One entry of a listing.  `key` lives until the callback returns. */
 typedef struct fdl_entry {
     const char *key;  /* from the root of the store; a folder's ends with '/' */
@@ -180,6 +199,14 @@ typedef struct fdl_store_ops {
      */
     fdl_code (*purge)(fdl_store *store, const char *key, fdl_error *error);
 
+    /*
+     * Makes a URL by which whoever has it may create the object, and nothing
+     * else: of that size, those bytes where the sha256 is known, and only while
+     * nothing is there.  NULL where there are no such URLs.
+     */
+    fdl_code (*presign)(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+                        fdl_error *error);
+
     /* The time by the clock that `modified_ms` comes from.  NULL: this machine's. */
     fdl_code (*clock)(fdl_store *store, int64_t *now_ms, fdl_error *error);
 
@@ -230,6 +257,11 @@ FDL_API fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys
 
 /* Deletes an object so that no earlier state of it is left in the store either. */
 FDL_API fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error);
+
+/* A URL for somebody else's upload.  FDL_UNSUPPORTED: this store has none.  FDL_USAGE: too large for one. */
+FDL_API fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+                                   fdl_error *error);
+FDL_API void fdl_upload_url_clear(fdl_upload_url *url);
 
 /* The time by the clock of the store, in milliseconds since 1970, UTC. */
 FDL_API fdl_code fdl_store_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);

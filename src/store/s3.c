@@ -116,6 +116,7 @@ static const fdl_store_ops s3_ops = {
     .list = fdl_s3_list,
     .remove_many = fdl_s3_remove_many,
     .purge = fdl_s3_purge,
+    .presign = fdl_s3_presign_upload,
     .clock = fdl_s3_clock,
     .free = s3_free,
 };

@@ -246,6 +246,24 @@ fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error) {
     return store->ops->remove(store, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
 }
 
+fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+                           fdl_error *error) {
+    fdl_code code = check_write(store, key, error);
+    if (code == FDL_OK && !store->ops->presign)
+        code = fdl_fail(error, FDL_UNSUPPORTED, key, "'%s' gives no urls for uploads", store->address);
+    if (code == FDL_OK && upload->size_bytes > FDL_UPLOAD_LIMIT_BYTES)
+        code = fdl_fail(error, FDL_USAGE, key, "'%s' has %llu bytes; an upload by url takes at most %llu", key,
+                        (unsigned long long)upload->size_bytes, (unsigned long long)FDL_UPLOAD_LIMIT_BYTES);
+    return code == FDL_OK ? store->ops->presign(store, key, upload, out, error) : code;
+}
+
+void fdl_upload_url_clear(fdl_upload_url *url) {
+    for (size_t i = 0; i < url->header_count; i++)
+        free(url->values[i]);
+    free(url->url);
+    *url = (fdl_upload_url){0};
+}
+
 fdl_code fdl_store_clock(fdl_store *store, int64_t *now_ms, fdl_error *error) {
     if (store->ops->clock)
         return store->ops->clock(store, now_ms, error);
