@@ -84,12 +84,12 @@ typedef struct fdl_announced {
 #define FDL_UPLOAD_LIMIT_BYTES (UINT64_C(5) << 30) /* of one; S3 takes no more in one request */
 #define FDL_UPLOAD_HEADERS 4
 
-typedef struct fdl_upload {
+typedef struct fdl_upload_terms {
     uint64_t size_bytes;
     const char *sha256;       /* hex; NULL: not known */
     const char *content_type;
     int64_t expires_s;        /* 1 to 604800 */
-} fdl_upload;
+} fdl_upload_terms;
 
 /* Where to PUT it, and the headers that must be sent along; released with fdl_upload_url_clear. */
 typedef struct fdl_upload_url {
@@ -204,7 +204,7 @@ typedef struct fdl_store_ops {
      * else: of that size, those bytes where the sha256 is known, and only while
      * nothing is there.  NULL where there are no such URLs.
      */
-    fdl_code (*presign)(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+    fdl_code (*presign)(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
                         fdl_error *error);
 
     /* The time by the clock that `modified_ms` comes from.  NULL: this machine's. */
@@ -259,7 +259,7 @@ FDL_API fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys
 FDL_API fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error);
 
 /* A URL for somebody else's upload.  FDL_UNSUPPORTED: this store has none.  FDL_USAGE: too large for one. */
-FDL_API fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+FDL_API fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
                                    fdl_error *error);
 FDL_API void fdl_upload_url_clear(fdl_upload_url *url);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/refs.h"
 #include "repo/history.h"
 #include "repo/layout.h"
 #include "util/ident.h"
@@ -107,7 +108,8 @@ static fdl_code moved(const fdl_request *request, const fdl_ref *ref, fdl_error 
 /* The branch moved at this very moment: then the request waits as before, for somebody to see that. */
 static fdl_code move_branch(fdl_repo *repo, fdl_request *request, const fdl_ref *ref, fdl_error *error) {
     fdl_error later;
-    fdl_code code = fdl_ref_write(repo, request->branch, request->version, ref->id[0] ? ref : NULL, error);
+    fdl_code code = ref->id[0] ? fdl_ref_write(repo, request->branch, request->version, ref, error)
+                               : fdl_ref_make(repo, request->branch, request->version, error);
     if (code != FDL_OK && code != FDL_UNCERTAIN)
         (void)fdl_request_set(repo, request, FDL_REQUEST_WAITING, NULL, &later);
     return code;

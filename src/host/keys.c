@@ -11,8 +11,6 @@
 #include "util/ident.h"
 #include "util/text.h"
 
-#define REF_REQUESTS FDL_REF_ALL "requests/"
-
 /* ---- kinds ---------------------------------------------------------------- */
 
 static bool is_ref(const char *key, const char *folder) {
@@ -21,9 +19,9 @@ static bool is_ref(const char *key, const char *folder) {
 
 /* A number without leading zeros, as the host gives them. */
 static bool is_request(const char *key) {
-    if (!fdl_str_starts(key, REF_REQUESTS))
+    if (!fdl_str_starts(key, FDL_REF_REQUESTS))
         return false;
-    const char *number = key + strlen(REF_REQUESTS);
+    const char *number = key + strlen(FDL_REF_REQUESTS);
     size_t digits = strspn(number, "0123456789");
     return digits > 0 && digits < 10 && number[digits] == '\0' && number[0] != '0';
 }

@@ -16,7 +16,7 @@
 #include "util/text.h"
 
 #define ATTEMPTS 100 /* numbers that others take while we ask for one */
-#define NUMBER_DIGITS 15
+#define NUMBER_DIGITS 9
 
 static const char *const state_names[] = {"waiting", "approved", "rejected"};
 

@@ -66,7 +66,7 @@ fdl_code fdl_s3_put_parts(fdl_s3 *s3, const char *key, const fdl_remote_body *bo
                           fdl_object *object, fdl_error *error);
 fdl_code fdl_s3_remove_many(fdl_store *store, const char *const *keys, size_t count, fdl_error *error);
 fdl_code fdl_s3_purge(fdl_store *store, const char *key, fdl_error *error);
-fdl_code fdl_s3_presign_upload(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+fdl_code fdl_s3_presign_upload(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
                                fdl_error *error);
 fdl_code fdl_s3_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);
 

@@ -13,7 +13,7 @@
 #include "store/s3_internal.h"
 #include "util/text.h"
 
-static fdl_code make_headers(const fdl_upload *upload, fdl_http_headers *out, fdl_error *error) {
+static fdl_code make_headers(const fdl_upload_terms *upload, fdl_http_headers *out, fdl_error *error) {
     char length[24];
     snprintf(length, sizeof length, "%" PRIu64, upload->size_bytes);
     fdl_code code = fdl_http_add(out, "Content-Length", length, error);
@@ -24,7 +24,7 @@ static fdl_code make_headers(const fdl_upload *upload, fdl_http_headers *out, fd
     return code == FDL_OK && upload->sha256 ? fdl_s3_add_checksum(out, upload->sha256, error) : code;
 }
 
-fdl_code fdl_s3_presign_upload(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+fdl_code fdl_s3_presign_upload(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
                                fdl_error *error) {
     static const char *const names[FDL_UPLOAD_HEADERS] = {"Content-Length", "Content-Type", "If-None-Match",
                                                           "x-amz-checksum-sha256"};

@@ -246,7 +246,7 @@ fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error) {
     return store->ops->remove(store, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
 }
 
-fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload *upload, fdl_upload_url *out,
+fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
                            fdl_error *error) {
     fdl_code code = check_write(store, key, error);
     if (code == FDL_OK && !store->ops->presign)

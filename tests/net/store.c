@@ -191,7 +191,7 @@ static fdl_code do_presign(json_t *answer, char **arguments, int count) {
 
 static fdl_code do_presign_put(json_t *answer, char **arguments, int count) {
     fdl_upload_url url = {0};
-    fdl_upload upload = {.size_bytes = strtoull(argument(arguments, count, 2), NULL, 10),
+    fdl_upload_terms upload = {.size_bytes = strtoull(argument(arguments, count, 2), NULL, 10),
                          .content_type = "application/vnd.apache.parquet",
                          .expires_s = strtoll(argument(arguments, count, 3), NULL, 10),
                          .sha256 = count > 4 ? arguments[4] : NULL};
