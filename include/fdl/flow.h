@@ -85,22 +85,12 @@ FDL_API void fdl_checkout_result_clear(fdl_checkout_result *result);
 
 /* ---- waiting for a host ------------------------------------------------ */
 
-typedef enum fdl_request_state {
-    FDL_NOT_ASKED,
-    FDL_REQUEST_WAITING,
-    FDL_REQUEST_APPROVED, /* and the branch will hold it, or did */
-    FDL_REQUEST_REJECTED
-} fdl_request_state;
-
 /* A version that is uploaded, and whose branch the host moves when somebody approves. */
 typedef struct fdl_request {
     fdl_request_state state;
     int64_t number;   /* the host's; 0: it gave none, it only does not let us move the branch */
     char reason[512]; /* of a rejection; may be "" */
 } fdl_request;
-
-/* "waiting", "approved", "rejected", NULL for FDL_NOT_ASKED: stable, for JSON. */
-FDL_API const char *fdl_request_name(fdl_request_state state);
 
 /* ---- status ----------------------------------------------------------- */
 
@@ -222,8 +212,8 @@ FDL_API fdl_code fdl_requests(fdl_repo *repo, char **document, fdl_error *error)
  * finds is found again.  Approving again what was approved and stopped there goes
  * on with it.
  */
-FDL_API fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request *out, fdl_error *error);
-FDL_API fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request *out,
+FDL_API fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error);
+FDL_API fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request_record *out,
                                     fdl_error *error);
 
 /* ---- log and show ----------------------------------------------------- */

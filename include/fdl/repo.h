@@ -206,13 +206,14 @@ FDL_API fdl_code fdl_refs_json_current(fdl_repo *repo, bool *current, fdl_error 
 /* ---- requests: pushes that wait for approval --------------------------- */
 
 typedef enum fdl_request_state {
+    FDL_NOT_ASKED, /* there is no request */
     FDL_REQUEST_WAITING,
-    FDL_REQUEST_APPROVED,
+    FDL_REQUEST_APPROVED, /* and the branch will hold it, or did */
     FDL_REQUEST_REJECTED
 } fdl_request_state;
 
 /* refs/requests/<number>.  Zeroed is empty; fdl_request_clear releases what it holds. */
-typedef struct fdl_request {
+typedef struct fdl_request_record {
     int64_t number;              /* from 1 on; never used twice */
     char branch[FDL_REF_BYTES];  /* full */
     char version[FDL_ID_BYTES];
@@ -223,27 +224,27 @@ typedef struct fdl_request {
     fdl_request_state state;
     char *reason; /* NULL if none */
     char etag[FDL_ETAG_LIMIT_BYTES]; /* as read */
-} fdl_request;
+} fdl_request_record;
 
-FDL_API void fdl_request_clear(fdl_request *request);
+FDL_API void fdl_request_clear(fdl_request_record *request);
 
-/* "waiting", "approved", "rejected": as the document has it. */
-FDL_API const char *fdl_request_state_name(fdl_request_state state);
+/* "waiting", "approved", "rejected", NULL for FDL_NOT_ASKED: as the document has it, and for JSON. */
+FDL_API const char *fdl_request_name(fdl_request_state state);
 
 /* FDL_NOT_FOUND: no such request.  FDL_FAILED: broken. */
-FDL_API fdl_code fdl_request_read(fdl_repo *repo, int64_t number, fdl_request *out, fdl_error *error);
+FDL_API fdl_code fdl_request_read(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error);
 
 /* The numbers of all requests, rising; released with free(). */
 FDL_API fdl_code fdl_request_numbers(fdl_repo *repo, int64_t **out, size_t *count, fdl_error *error);
 
 /* Writes a new one under the next free number, which it fills in with the ETag. */
-FDL_API fdl_code fdl_request_create(fdl_repo *repo, fdl_request *request, fdl_error *error);
+FDL_API fdl_code fdl_request_create(fdl_repo *repo, fdl_request_record *request, fdl_error *error);
 
 /*
  * Gives a request as read another state, and a reason (NULL: none).  FDL_CONFLICT:
  * it is not as read any more.  Fills in state, reason and ETag.
  */
-FDL_API fdl_code fdl_request_set(fdl_repo *repo, fdl_request *request, fdl_request_state state, const char *reason,
+FDL_API fdl_code fdl_request_set(fdl_repo *repo, fdl_request_record *request, fdl_request_state state, const char *reason,
                                  fdl_error *error);
 
 /* What a revision came to. */

@@ -13,7 +13,7 @@
 
 /* One that cannot be understood stops us: it might keep something.  Most are long decided, and keep nothing. */
 static fdl_code add_request(fdl_repo *repo, int64_t number, fdl_ref_list *list, fdl_error *error) {
-    fdl_request request = {0};
+    fdl_request_record request = {0};
     fdl_code code = fdl_request_read(repo, number, &request, error);
     if (code == FDL_OK && request.state == FDL_REQUEST_WAITING) {
         code = fdl_grow(&list->items, list->count, sizeof *list->items, error);

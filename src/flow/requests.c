@@ -25,7 +25,7 @@
 
 /* ---- making ----------------------------------------------------------------------- */
 
-static bool is_same(const fdl_request *request, const fdl_request_options *options) {
+static bool is_same(const fdl_request_record *request, const fdl_request_options *options) {
     return request->state == FDL_REQUEST_WAITING && strcmp(request->branch, options->branch) == 0 &&
            strcmp(request->version, options->version) == 0 && strcmp(request->expected, options->expected) == 0;
 }
@@ -37,7 +37,7 @@ static fdl_code find_same(fdl_repo *repo, const fdl_request_options *options, in
     fdl_code code = fdl_request_numbers(repo, &numbers, &count, error);
     size_t last = count > AGAIN_LIMIT ? count - AGAIN_LIMIT : 0;
     for (size_t i = count; code == FDL_OK && *number == 0 && i-- > last;) {
-        fdl_request request = {0};
+        fdl_request_record request = {0};
         code = fdl_request_read(repo, numbers[i], &request, error);
         if (code == FDL_OK && is_same(&request, options))
             *number = request.number;
@@ -48,7 +48,7 @@ static fdl_code find_same(fdl_repo *repo, const fdl_request_options *options, in
 }
 
 fdl_code fdl_request_make(fdl_repo *repo, const fdl_request_options *options, int64_t *number, fdl_error *error) {
-    fdl_request request = {.state = FDL_REQUEST_WAITING};
+    fdl_request_record request = {.state = FDL_REQUEST_WAITING};
     *number = 0;
     fdl_code code = find_same(repo, options, number, error);
     if (code != FDL_OK || *number)
@@ -67,9 +67,9 @@ fdl_code fdl_request_make(fdl_repo *repo, const fdl_request_options *options, in
 
 /* ---- deciding ---------------------------------------------------------------------- */
 
-static fdl_code decided(const fdl_request *request, fdl_error *error) {
+static fdl_code decided(const fdl_request_record *request, fdl_error *error) {
     return fdl_fail(error, FDL_CONFLICT, request->branch, "request %" PRId64 " was %s already", request->number,
-                    fdl_request_state_name(request->state));
+                    fdl_request_name(request->state));
 }
 
 /* The branch as it is; one that does not exist has no id. */
@@ -81,7 +81,7 @@ static fdl_code read_branch(fdl_repo *repo, const char *branch, fdl_ref *out, fd
 }
 
 /* Whether the branch has the version, be it below others. */
-static fdl_code has_landed(fdl_repo *repo, const fdl_request *request, const fdl_ref *ref, bool *landed,
+static fdl_code has_landed(fdl_repo *repo, const fdl_request_record *request, const fdl_ref *ref, bool *landed,
                            fdl_error *error) {
     fdl_version version = {0};
     *landed = strcmp(ref->id, request->version) == 0;
@@ -94,7 +94,7 @@ static fdl_code has_landed(fdl_repo *repo, const fdl_request *request, const fdl
     return code;
 }
 
-static fdl_code moved(const fdl_request *request, const fdl_ref *ref, fdl_error *error) {
+static fdl_code moved(const fdl_request_record *request, const fdl_ref *ref, fdl_error *error) {
     const char *name = request->branch + strlen(FDL_REF_HEADS);
     if (!ref->id[0])
         return fdl_fail(error, FDL_CONFLICT, request->branch, "branch '%s' is gone; request %" PRId64 " builds on '%s'",
@@ -106,7 +106,7 @@ static fdl_code moved(const fdl_request *request, const fdl_ref *ref, fdl_error 
 }
 
 /* The branch moved at this very moment: then the request waits as before, for somebody to see that. */
-static fdl_code move_branch(fdl_repo *repo, fdl_request *request, const fdl_ref *ref, fdl_error *error) {
+static fdl_code move_branch(fdl_repo *repo, fdl_request_record *request, const fdl_ref *ref, fdl_error *error) {
     fdl_error later;
     fdl_code code = ref->id[0] ? fdl_ref_write(repo, request->branch, request->version, ref, error)
                                : fdl_ref_make(repo, request->branch, request->version, error);
@@ -115,7 +115,7 @@ static fdl_code move_branch(fdl_repo *repo, fdl_request *request, const fdl_ref 
     return code;
 }
 
-static fdl_code approve(fdl_repo *repo, fdl_request *request, fdl_error *error) {
+static fdl_code approve(fdl_repo *repo, fdl_request_record *request, fdl_error *error) {
     fdl_ref ref = {0};
     bool landed = false;
     if (request->state == FDL_REQUEST_REJECTED)
@@ -136,13 +136,13 @@ static fdl_code approve(fdl_repo *repo, fdl_request *request, fdl_error *error) 
     return code == FDL_OK ? fdl_refs_json_update(repo, error) : code;
 }
 
-static fdl_code reject(fdl_repo *repo, fdl_request *request, const char *reason, fdl_error *error) {
+static fdl_code reject(fdl_repo *repo, fdl_request_record *request, const char *reason, fdl_error *error) {
     if (request->state != FDL_REQUEST_WAITING)
         return decided(request, error);
     return fdl_request_set(repo, request, FDL_REQUEST_REJECTED, reason, error);
 }
 
-static fdl_code finish(fdl_code code, fdl_request *request, fdl_request *out) {
+static fdl_code finish(fdl_code code, fdl_request_record *request, fdl_request_record *out) {
     if (code == FDL_OK)
         *out = *request;
     else
@@ -150,8 +150,8 @@ static fdl_code finish(fdl_code code, fdl_request *request, fdl_request *out) {
     return code;
 }
 
-fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request *out, fdl_error *error) {
-    fdl_request request = {0};
+fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error) {
+    fdl_request_record request = {0};
     const fdl_config *config = NULL;
     fdl_code code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)
@@ -161,8 +161,8 @@ fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request *out, f
     return finish(code, &request, out);
 }
 
-fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request *out, fdl_error *error) {
-    fdl_request request = {0};
+fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request_record *out, fdl_error *error) {
+    fdl_request_record request = {0};
     const fdl_config *config = NULL;
     fdl_code code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)

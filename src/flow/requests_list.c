@@ -99,7 +99,7 @@ static fdl_code changes_of(fdl_repo *repo, const fdl_version *version, json_t *l
 }
 
 /* For one that waits: what a person decides by. */
-static fdl_code describe(fdl_repo *repo, const fdl_request *request, json_t *item, fdl_error *error) {
+static fdl_code describe(fdl_repo *repo, const fdl_request_record *request, json_t *item, fdl_error *error) {
     fdl_version version = {0};
     fdl_error unread;
     json_t *changes = NULL;
@@ -119,7 +119,7 @@ static fdl_code describe(fdl_repo *repo, const fdl_request *request, json_t *ite
 }
 
 static fdl_code add_request(fdl_repo *repo, int64_t number, json_t *list, fdl_error *error) {
-    fdl_request request = {0};
+    fdl_request_record request = {0};
     fdl_code code = fdl_request_read(repo, number, &request, error);
     if (code != FDL_OK)
         return code;
@@ -127,7 +127,7 @@ static fdl_code add_request(fdl_repo *repo, int64_t number, json_t *list, fdl_er
     json_t *item = json_pack("{s:I, s:s, s:s, s:s?, s:o, s:s, s:s, s:s*}", "number", (json_int_t)number, "branch",
                              request.branch, "version", request.version, "expected",
                              request.expected[0] ? request.expected : NULL, "author", author, "created_at",
-                             request.created_at, "state", fdl_request_state_name(request.state), "reason",
+                             request.created_at, "state", fdl_request_name(request.state), "reason",
                              request.reason);
     code = item ? describe(repo, &request, item, error) : fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     if (code == FDL_OK && json_array_append(list, item) != 0)

@@ -25,25 +25,25 @@ static int64_t number_of(const fdl_host_request *request) {
     return strtoll(request->key + strlen(FDL_REF_REQUESTS), NULL, 10);
 }
 
-static fdl_code answer(fdl_host_request *request, fdl_code code, fdl_request *decided, fdl_error *error) {
+static fdl_code answer(fdl_host_request *request, fdl_code code, fdl_request_record *decided, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_answer_json(request, MHD_HTTP_OK,
                                json_pack("{s:I, s:s, s:s, s:s, s:s*}", "number", (json_int_t)decided->number, "branch",
                                          decided->branch, "version", decided->version, "state",
-                                         fdl_request_state_name(decided->state), "reason", decided->reason),
+                                         fdl_request_name(decided->state), "reason", decided->reason),
                                error);
     fdl_request_clear(decided);
     return code;
 }
 
 fdl_code fdl_host_request_approve(fdl_host_request *request, fdl_error *error) {
-    fdl_request decided = {0};
+    fdl_request_record decided = {0};
     fdl_code code = fdl_request_approve(request->repo, number_of(request), &decided, error);
     return answer(request, code, &decided, error);
 }
 
 fdl_code fdl_host_request_reject(fdl_host_request *request, fdl_error *error) {
-    fdl_request decided = {0};
+    fdl_request_record decided = {0};
     json_t *document = NULL;
     const char *reason = NULL;
     fdl_code code = FDL_OK;

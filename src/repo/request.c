@@ -18,16 +18,16 @@
 #define ATTEMPTS 100 /* numbers that others take while we ask for one */
 #define NUMBER_DIGITS 9
 
-static const char *const state_names[] = {"waiting", "approved", "rejected"};
+static const char *const state_names[] = {NULL, "waiting", "approved", "rejected"};
 
-void fdl_request_clear(fdl_request *request) {
+void fdl_request_clear(fdl_request_record *request) {
     free(request->author_name);
     free(request->author_email);
     free(request->reason);
     memset(request, 0, sizeof *request);
 }
 
-const char *fdl_request_state_name(fdl_request_state state) {
+const char *fdl_request_name(fdl_request_state state) {
     return state_names[state];
 }
 
@@ -51,7 +51,7 @@ static fdl_code read_id(const json_t *document, const char *key, const char *fie
     return FDL_OK;
 }
 
-static fdl_code read_author(const json_t *document, const char *key, fdl_request *out, fdl_error *error) {
+static fdl_code read_author(const json_t *document, const char *key, fdl_request_record *out, fdl_error *error) {
     json_t *author = NULL;
     const char *name = NULL, *email = NULL;
     fdl_code code = fdl_json_object(document, key, "author", &author, error);
@@ -64,14 +64,14 @@ static fdl_code read_author(const json_t *document, const char *key, fdl_request
     return code == FDL_OK ? fdl_str_copy(&out->author_email, email, error) : code;
 }
 
-static fdl_code read_state(const json_t *document, const char *key, fdl_request *out, fdl_error *error) {
+static fdl_code read_state(const json_t *document, const char *key, fdl_request_record *out, fdl_error *error) {
     const char *state = NULL, *reason = NULL;
     fdl_code code = fdl_json_string(document, key, "state", &state, error);
     if (code == FDL_OK)
         code = fdl_json_string_optional(document, key, "reason", &reason, error);
     if (code == FDL_OK)
         code = fdl_str_copy(&out->reason, reason, error);
-    for (size_t i = 0; code == FDL_OK && i < sizeof state_names / sizeof *state_names; i++)
+    for (size_t i = 1; code == FDL_OK && i < sizeof state_names / sizeof *state_names; i++)
         if (strcmp(state, state_names[i]) == 0) {
             out->state = (fdl_request_state)i;
             return FDL_OK;
@@ -79,7 +79,7 @@ static fdl_code read_state(const json_t *document, const char *key, fdl_request 
     return code == FDL_OK ? fdl_fail(error, FDL_FAILED, key, "'%s': field 'state' is '%.100s'", key, state) : code;
 }
 
-static fdl_code parse(const json_t *document, const char *key, fdl_request *out, fdl_error *error) {
+static fdl_code parse(const json_t *document, const char *key, fdl_request_record *out, fdl_error *error) {
     const char *branch = NULL, *time = NULL;
     int64_t ms = 0;
     fdl_code code = fdl_json_string(document, key, "branch", &branch, error);
@@ -116,10 +116,10 @@ static fdl_code load(fdl_repo *repo, const char *key, json_t **document, char et
     return code;
 }
 
-fdl_code fdl_request_read(fdl_repo *repo, int64_t number, fdl_request *out, fdl_error *error) {
+fdl_code fdl_request_read(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error) {
     char key[FDL_REF_BYTES];
     json_t *document = NULL;
-    fdl_request request = {.number = number};
+    fdl_request_record request = {.number = number};
     key_of(number, key);
     fdl_code code = load(repo, key, &document, request.etag, error);
     if (code == FDL_NOT_FOUND)
@@ -195,7 +195,7 @@ static fdl_code put(fdl_repo *repo, const char *key, const json_t *document, fdl
     return code;
 }
 
-static fdl_code compose(const fdl_request *request, json_t **out, fdl_error *error) {
+static fdl_code compose(const fdl_request_record *request, json_t **out, fdl_error *error) {
     json_t *author = json_pack("{s:s, s:s*}", "name", request->author_name, "email", request->author_email);
     *out = json_pack("{s:s, s:s, s:s?, s:o, s:s, s:s, s:s*}", "branch", request->branch, "version", request->version,
                      "expected", request->expected[0] ? request->expected : NULL, "author", author, "created_at",
@@ -204,8 +204,8 @@ static fdl_code compose(const fdl_request *request, json_t **out, fdl_error *err
 }
 
 /* Whether what stands under our number is what we tried to write there: a lost answer, or one asked twice. */
-static bool is_ours(fdl_repo *repo, fdl_request *request) {
-    fdl_request there = {0};
+static bool is_ours(fdl_repo *repo, fdl_request_record *request) {
+    fdl_request_record there = {0};
     bool same = fdl_request_read(repo, request->number, &there, NULL) == FDL_OK &&
                 strcmp(there.version, request->version) == 0 && strcmp(there.branch, request->branch) == 0 &&
                 strcmp(there.created_at, request->created_at) == 0;
@@ -216,7 +216,7 @@ static bool is_ours(fdl_repo *repo, fdl_request *request) {
 }
 
 /* Under the number it has; `*taken`: somebody else has that one. */
-static fdl_code create_as(fdl_repo *repo, fdl_request *request, const json_t *document, bool *taken, fdl_error *error) {
+static fdl_code create_as(fdl_repo *repo, fdl_request_record *request, const json_t *document, bool *taken, fdl_error *error) {
     char key[FDL_REF_BYTES];
     key_of(request->number, key);
     fdl_code code = put(repo, key, document, (fdl_condition){.kind = FDL_IF_ABSENT}, request->etag, error);
@@ -227,7 +227,7 @@ static fdl_code create_as(fdl_repo *repo, fdl_request *request, const json_t *do
     return code;
 }
 
-fdl_code fdl_request_create(fdl_repo *repo, fdl_request *request, fdl_error *error) {
+fdl_code fdl_request_create(fdl_repo *repo, fdl_request_record *request, fdl_error *error) {
     int64_t *numbers = NULL;
     size_t count = 0;
     json_t *document = NULL;
@@ -245,7 +245,7 @@ fdl_code fdl_request_create(fdl_repo *repo, fdl_request *request, fdl_error *err
     return code;
 }
 
-fdl_code fdl_request_set(fdl_repo *repo, fdl_request *request, fdl_request_state state, const char *reason,
+fdl_code fdl_request_set(fdl_repo *repo, fdl_request_record *request, fdl_request_state state, const char *reason,
                          fdl_error *error) {
     char key[FDL_REF_BYTES], etag[FDL_ETAG_LIMIT_BYTES] = "";
     json_t *document = NULL;

@@ -21,7 +21,7 @@ static fdl_code make_headers(const fdl_upload_terms *upload, fdl_http_headers *o
         code = fdl_http_add(out, "Content-Type", upload->content_type, error);
     if (code == FDL_OK)
         code = fdl_http_add(out, "If-None-Match", "*", error);
-    return code == FDL_OK && upload->sha256 ? fdl_s3_add_checksum(out, upload->sha256, error) : code;
+    return code == FDL_OK && upload->sha256 ? fdl_remote_add_checksum(out, upload->sha256, error) : code;
 }
 
 fdl_code fdl_s3_presign_upload(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,

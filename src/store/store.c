@@ -248,7 +248,7 @@ fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error) {
 
 fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
                            fdl_error *error) {
-    fdl_code code = check_write(store, key, error);
+    fdl_code code = fdl_key_check(key, error);
     if (code == FDL_OK && !store->ops->presign)
         code = fdl_fail(error, FDL_UNSUPPORTED, key, "'%s' gives no urls for uploads", store->address);
     if (code == FDL_OK && upload->size_bytes > FDL_UPLOAD_LIMIT_BYTES)
