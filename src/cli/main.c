@@ -28,6 +28,7 @@
     X(withdraw)     \
     X(clone)        \
     X(serve)        \
+    X(requests)     \
     X(verify)       \
     X(doctor)
 

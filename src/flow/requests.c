@@ -16,9 +16,12 @@
 
 #include "fdl.h"
 #include "flow/refs.h"
+#include "flow/work.h"
 #include "repo/history.h"
 #include "repo/layout.h"
+#include "store/http.h"
 #include "util/ident.h"
+#include "util/json.h"
 #include "util/text.h"
 
 #define AGAIN_LIMIT 100 /* newest requests looked through for the same push */
@@ -142,6 +145,55 @@ static fdl_code reject(fdl_repo *repo, fdl_request_record *request, const char *
     return fdl_request_set(repo, request, FDL_REQUEST_REJECTED, reason, error);
 }
 
+/* ---- by a host ---------------------------------------------------------------------- */
+
+static fdl_code read_answer(const char *bytes, size_t length, int64_t number, fdl_request_record *out,
+                            fdl_error *error) {
+    json_t *document = NULL;
+    const char *branch = NULL, *version = NULL, *state = NULL, *reason = NULL;
+    fdl_code code = fdl_json_parse(bytes, length, "the host's answer", &document, error);
+    if (code == FDL_OK)
+        code = fdl_json_string(document, "the host's answer", "branch", &branch, error);
+    if (code == FDL_OK)
+        code = fdl_json_string(document, "the host's answer", "version", &version, error);
+    if (code == FDL_OK)
+        code = fdl_json_string(document, "the host's answer", "state", &state, error);
+    if (code == FDL_OK)
+        code = fdl_json_string_optional(document, "the host's answer", "reason", &reason, error);
+    if (code == FDL_OK)
+        code = fdl_str_copy(&out->reason, reason, error);
+    if (code == FDL_OK) {
+        out->number = number;
+        out->state = strcmp(state, "approved") == 0 ? FDL_REQUEST_APPROVED : FDL_REQUEST_REJECTED;
+        fdl_str_fit(out->branch, sizeof out->branch, branch);
+        fdl_str_fit(out->version, sizeof out->version, version);
+    }
+    json_decref(document);
+    return code;
+}
+
+/* Only a host may decide what it keeps: we do not see its store. */
+static fdl_code ask_host(fdl_repo *repo, int64_t number, const char *word, const char *reason, fdl_request_record *out,
+                         fdl_error *error) {
+    char key[FDL_REF_BYTES];
+    char *body = NULL, *answer = NULL;
+    size_t length = 0;
+    json_t *document = json_pack("{s:s*}", "reason", reason);
+    snprintf(key, sizeof key, FDL_REF_REQUESTS "%" PRId64, number);
+    fdl_code code = document ? fdl_json_write(document, &body, &length, error)
+                             : fdl_fail(error, FDL_USAGE, NULL, "the reason must be valid UTF-8");
+    if (code == FDL_OK)
+        code = fdl_http_ask(fdl_repo_store(repo), "POST", key, word, body, &answer, &length, error);
+    if (code == FDL_OK)
+        code = read_answer(answer, length, number, out, error);
+    json_decref(document);
+    free(answer);
+    free(body);
+    return code;
+}
+
+/* ---- the verbs ------------------------------------------------------------------------ */
+
 static fdl_code finish(fdl_code code, fdl_request_record *request, fdl_request_record *out) {
     if (code == FDL_OK)
         *out = *request;
@@ -153,6 +205,8 @@ static fdl_code finish(fdl_code code, fdl_request_record *request, fdl_request_r
 fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error) {
     fdl_request_record request = {0};
     const fdl_config *config = NULL;
+    if (fdl_repo_is_http(repo))
+        return finish(ask_host(repo, number, "approve", NULL, &request, error), &request, out);
     fdl_code code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)
         code = fdl_request_read(repo, number, &request, error);
@@ -164,6 +218,8 @@ fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request_record 
 fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request_record *out, fdl_error *error) {
     fdl_request_record request = {0};
     const fdl_config *config = NULL;
+    if (fdl_repo_is_http(repo))
+        return finish(ask_host(repo, number, "reject", reason, &request, error), &request, out);
     fdl_code code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)
         code = fdl_request_read(repo, number, &request, error);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/work.h"
+#include "store/http.h"
 #include "util/json.h"
 #include "util/text.h"
 
@@ -141,6 +143,8 @@ fdl_code fdl_requests(fdl_repo *repo, char **document, fdl_error *error) {
     int64_t *numbers = NULL;
     size_t count = 0, length = 0;
     const fdl_config *config = NULL;
+    if (fdl_repo_is_http(repo))
+        return fdl_http_ask(fdl_repo_store(repo), "GET", "", "requests", NULL, document, &length, error);
     json_t *list = json_array(), *whole = json_pack("{s:O}", "requests", list);
     fdl_code code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)

@@ -27,10 +27,13 @@ static fdl_http_store *of_remote(fdl_remote *remote) {
 
 /* ---- sending -------------------------------------------------------------- */
 
-/* The address is a URL already and stays as it is; the key is literal. */
-static fdl_code make_url(const fdl_http_store *self, const char *key, fdl_buf *url, fdl_error *error) {
+/* The address is a URL already and stays as it is; the key is literal; a host's questions are a word without value. */
+static fdl_code make_url(const fdl_http_store *self, const fdl_remote_request *request, fdl_buf *url,
+                         fdl_error *error) {
     fdl_code code = fdl_buf_add_str(url, self->base.address, error);
-    return code == FDL_OK ? key ? fdl_url_add_path(url, key, error) : fdl_buf_add_str(url, "?batch", error) : code;
+    if (code == FDL_OK && request->key)
+        code = fdl_url_add_path(url, request->key, error);
+    return code == FDL_OK && request->param_count ? fdl_buf_add_format(url, error, "?%s", request->params->name) : code;
 }
 
 static fdl_code send_once(fdl_remote *remote, const fdl_remote_request *request, fdl_http_response *response,
@@ -39,7 +42,7 @@ static fdl_code send_once(fdl_remote *remote, const fdl_remote_request *request,
     fdl_http_headers headers = {0};
     fdl_buf url;
     fdl_buf_init(&url, 16 << 10);
-    fdl_code code = make_url(self, request->key, &url, error);
+    fdl_code code = make_url(self, request, &url, error);
     for (size_t i = 0; code == FDL_OK && request->extra && i < request->extra->count; i++)
         code = fdl_http_add(&headers, request->extra->items[i].name, request->extra->items[i].value, error);
     if (code == FDL_OK && self->bearer)

@@ -210,8 +210,13 @@ static fdl_code ask(fdl_http_store *self, fdl_announced *files, size_t count, fd
     fdl_http_headers headers = {0};
     fdl_code code = write_question(files, count, &bytes, &length, error);
     fdl_http_body body = {.bytes = bytes, .fd = -1, .length_bytes = length};
+    fdl_sigv4_param param = {.name = "batch"};
     fdl_remote_request request = {
-        .http = {.method = "POST", .body = &body, .text_limit_bytes = ANSWER_LIMIT_BYTES}, .extra = &headers};
+        .http = {.method = "POST", .body = &body, .text_limit_bytes = ANSWER_LIMIT_BYTES},
+        .extra = &headers,
+        .params = &param,
+        .param_count = 1,
+    };
     if (code == FDL_OK)
         code = fdl_http_add(&headers, "Content-Type", "application/json", error);
     if (code == FDL_OK)

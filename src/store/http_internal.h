@@ -3,6 +3,7 @@
  *
  *   http.c        opening, reading, and what an answer means
  *   http_batch.c  announcing: upload addresses, asked for in one go
+ *   http_ask.c    questions beyond the contract
  *   http_write.c  writing, straight to such an address or through the host
  */
 #ifndef FDL_STORE_HTTP_INTERNAL_H
