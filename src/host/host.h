@@ -33,7 +33,7 @@ struct fdl_host {
     pthread_t sweeper;
     bool sweeping;
     atomic_size_t in_flight; /* requests whose headers are here and whose answer is not sent yet */
-    atomic_size_t streams;   /* bodies read from the store piece by piece */
+    atomic_size_t streams;   /* bodies made of parts */
     atomic_bool stopping;    /* connections end with the answer they wait for */
 };
 

@@ -3,7 +3,6 @@
  */
 #include "host/ranges.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -72,4 +71,14 @@ fdl_ranges_answer fdl_ranges_read(const char *header, uint64_t size_bytes, fdl_r
     if (asked == 0)
         return FDL_RANGES_WHOLE;
     return out->count ? FDL_RANGES_PARTS : FDL_RANGES_NONE;
+}
+
+bool fdl_ranges_guess(const char *header, fdl_range *out) {
+    *out = (fdl_range){.length_bytes = UINT64_MAX};
+    if (!header)
+        return true;
+    const char *at = header + 6;
+    if (strncasecmp(header, "bytes=", 6) != 0 || *at == '-' || !read_one(&at, UINT64_MAX, out))
+        return false;
+    return *at == '\0' && out->length_bytes > 0;
 }

@@ -4,6 +4,7 @@
 #ifndef FDL_HOST_RANGES_H
 #define FDL_HOST_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "fdl/store.h"
@@ -26,5 +27,11 @@ typedef enum fdl_ranges_answer {
  * overlapping ones that come to more than twice the object.
  */
 fdl_ranges_answer fdl_ranges_read(const char *header, uint64_t size_bytes, fdl_ranges *out);
+
+/*
+ * Where the one range asked for begins and how long it may be, before the size of the object is known: "a-b" and
+ * "a-", or all of it without a header.  false: that takes knowing the size, or it is no plain range.
+ */
+bool fdl_ranges_guess(const char *header, fdl_range *out);
 
 #endif

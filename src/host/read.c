@@ -29,7 +29,8 @@
 typedef struct found {
     const char *key; /* in the store */
     fdl_object object;
-    int fd; /* of a folder's file, else -1 */
+    int fd;          /* of a folder's file, else -1 */
+    fdl_piece piece; /* of its bytes, when some came with it */
     char etag[FDL_HTTP_ETAG_BYTES];
     const char *version; /* FDL-Version, or NULL */
 } found;
@@ -43,6 +44,27 @@ static fdl_code not_there(const fdl_host_request *request, const char *key, fdl_
     return fdl_fail(error, FDL_NOT_FOUND, key, "no '%s' here", key);
 }
 
+/* Whether the first bytes wanted can be asked for at once, with the object itself: one round trip instead of two. */
+static bool guess_wanted(const fdl_host_request *request, fdl_range *out) {
+    return request->method == FDL_METHOD_GET && !fdl_host_header(request, MHD_HTTP_HEADER_IF_NONE_MATCH) &&
+           !fdl_host_header(request, MHD_HTTP_HEADER_IF_MODIFIED_SINCE) &&
+           !fdl_host_header(request, MHD_HTTP_HEADER_IF_RANGE) &&
+           fdl_ranges_guess(fdl_host_header(request, MHD_HTTP_HEADER_RANGE), out);
+}
+
+static fdl_code find_in_store(fdl_host_request *request, found *out, fdl_error *error) {
+    fdl_range wanted;
+    fdl_host *host = request->host;
+    if (guess_wanted(request, &wanted)) {
+        fdl_code code = fdl_piece_get(host, out->key, wanted.offset_bytes, wanted.length_bytes, &out->piece,
+                                      &out->object, error);
+        if (code != FDL_FAILED) /* a range behind the object, or nothing in it: the size will tell */
+            return code;
+        fdl_piece_clear(&out->piece);
+    }
+    return fdl_store_head(host->store, out->key, &out->object, error);
+}
+
 static fdl_code find(fdl_host_request *request, const char *key, found *out, fdl_error *error) {
     fdl_host *host = request->host;
     *out = (found){.key = key, .fd = -1};
@@ -52,11 +74,17 @@ static fdl_code find(fdl_host_request *request, const char *key, found *out, fdl
         if (code == FDL_OK)
             code = fdl_folder_describe(out->fd, key, &out->object, NULL, error);
     } else {
-        code = fdl_store_head(host->store, key, &out->object, error);
+        code = find_in_store(request, out, error);
     }
     if (code == FDL_OK)
         fdl_http_etag(out->object.etag, out->etag);
     return code == FDL_OK ? FDL_OK : not_there(request, key, code, error);
+}
+
+static void found_clear(found *f) {
+    if (f->fd >= 0)
+        close(f->fd);
+    fdl_piece_clear(&f->piece);
 }
 
 /* ---- the body --------------------------------------------------------------------- */
@@ -67,7 +95,7 @@ static fdl_code answer_part(fdl_host_request *request, found *f, unsigned status
     f->fd = -1;
     if (fd >= 0)
         return fdl_answer_file(request, status, fd, range->offset_bytes, range->length_bytes, error);
-    fdl_stream_object from = {.key = f->key, .object = &f->object, .fd = -1};
+    fdl_stream_object from = {.key = f->key, .object = &f->object, .fd = -1, .piece = &f->piece};
     return fdl_answer_stream(request, status, &from, &(fdl_stream_part){.range = *range}, 1, error);
 }
 
@@ -124,7 +152,7 @@ static fdl_code answer_ranges(fdl_host_request *request, found *f, const fdl_ran
         parts[i].text = heads[i].data;
     }
     if (code == FDL_OK) {
-        fdl_stream_object from = {.key = f->key, .object = &f->object, .fd = f->fd};
+        fdl_stream_object from = {.key = f->key, .object = &f->object, .fd = f->fd, .piece = &f->piece};
         f->fd = -1;
         code = fdl_answer_stream(request, MHD_HTTP_PARTIAL_CONTENT, &from, parts, ranges->count + 1, error);
     }
@@ -199,8 +227,7 @@ fdl_code fdl_host_read_key(fdl_host_request *request, fdl_error *error) {
     fdl_code code = find(request, request->key, &f, error);
     if (code == FDL_OK)
         code = answer_found(request, &f, error);
-    if (f.fd >= 0)
-        close(f.fd);
+    found_clear(&f);
     return code;
 }
 
@@ -218,7 +245,6 @@ fdl_code fdl_host_read_current(fdl_host_request *request, fdl_error *error) {
         snprintf(f.etag, sizeof f.etag, "\"%s\"", target.id);
         code = answer_found(request, &f, error);
     }
-    if (f.fd >= 0)
-        close(f.fd);
+    found_clear(&f);
     return code;
 }

@@ -36,11 +36,9 @@ typedef struct stream {
     part *parts;
     size_t count;
 
-    char *piece;           /* room for piece_limit, once one was needed */
-    size_t piece_limit;
-    uint64_t piece_offset; /* where in the object it begins */
-    size_t piece_bytes;
-    size_t wanted_bytes;
+    fdl_piece piece;
+    uint64_t next_offset; /* of the piece asked for */
+    uint64_t next_bytes;
     bool failed;
     fdl_host_task task;
 } stream;
@@ -55,34 +53,53 @@ static void stream_free(void *data) {
     if (s->fd >= 0)
         close(s->fd);
     free(s->parts);
-    free(s->piece);
+    fdl_piece_clear(&s->piece);
     free(s->key);
     free(s);
 }
 
 /* ---- pieces of the store's object ------------------------------------------------- */
 
+void fdl_piece_clear(fdl_piece *piece) {
+    free(piece->bytes);
+    *piece = (fdl_piece){0};
+}
+
 static fdl_code add_to_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
-    stream *s = data;
-    if (length > s->wanted_bytes - s->piece_bytes)
-        return fdl_fail(error, FDL_FAILED, s->key, "the store sends more of '%s' than was asked for", s->key);
-    memcpy(s->piece + s->piece_bytes, bytes, length);
-    s->piece_bytes += length;
+    fdl_piece *piece = data;
+    if (length > piece->room_bytes - piece->length_bytes)
+        return fdl_fail(error, FDL_FAILED, NULL, "the store sends more than was asked for");
+    memcpy(piece->bytes + piece->length_bytes, bytes, length);
+    piece->length_bytes += length;
     return FDL_OK;
 }
 
-/* The piece at piece_offset, of wanted_bytes. */
+fdl_code fdl_piece_get(fdl_host *host, const char *key, uint64_t offset_bytes, uint64_t length_bytes, fdl_piece *piece,
+                       fdl_object *object, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    if (!piece->bytes) {
+        piece->room_bytes = atomic_load(&host->streams) < LARGE_STREAMS ? LARGE_PIECE_BYTES : SMALL_PIECE_BYTES;
+        code = fdl_alloc(&piece->bytes, piece->room_bytes, 1, error);
+    }
+    fdl_range range = {.offset_bytes = offset_bytes,
+                       .length_bytes = length_bytes < piece->room_bytes ? length_bytes : piece->room_bytes};
+    piece->offset_bytes = offset_bytes;
+    piece->length_bytes = 0;
+    return code == FDL_OK ? fdl_store_get(host->store, key, &range, add_to_piece, piece, object, error) : code;
+}
+
+static bool piece_has(const fdl_piece *piece, uint64_t offset) {
+    return offset >= piece->offset_bytes && offset - piece->offset_bytes < piece->length_bytes;
+}
+
+/* The piece asked for, of the object as first seen. */
 static fdl_code get_piece(stream *s, fdl_error *error) {
     fdl_object now;
-    fdl_range range = {.offset_bytes = s->piece_offset, .length_bytes = s->wanted_bytes};
-    fdl_code code = s->piece ? FDL_OK : fdl_alloc(&s->piece, s->piece_limit, 1, error);
-    s->piece_bytes = 0;
-    if (code == FDL_OK)
-        code = fdl_store_get(s->host->store, s->key, &range, add_to_piece, s, &now, error);
+    fdl_code code = fdl_piece_get(s->host, s->key, s->next_offset, s->next_bytes, &s->piece, &now, error);
     if (code == FDL_OK && strcmp(now.etag, s->etag) != 0)
         code = fdl_fail(error, FDL_BUSY, s->key, "'%s' changed while it was read: try again", s->key);
-    if (code == FDL_OK && s->piece_bytes < s->wanted_bytes)
-        code = fdl_fail(error, FDL_FAILED, s->key, "the store sends less of '%s' than it has", s->key);
+    if (code == FDL_OK && s->piece.length_bytes == 0)
+        code = fdl_fail(error, FDL_FAILED, s->key, "the store sends nothing of '%s'", s->key);
     return code;
 }
 
@@ -99,9 +116,8 @@ static void get_next(fdl_host_task *task, fdl_repo *repo) {
 
 /* Sends for the piece that begins at `offset`; the connection sleeps until it is here. */
 static ssize_t wait_for(stream *s, uint64_t offset, uint64_t rest) {
-    s->piece_offset = offset;
-    s->piece_bytes = 0;
-    s->wanted_bytes = rest < s->piece_limit ? (size_t)rest : s->piece_limit;
+    s->next_offset = offset;
+    s->next_bytes = rest;
     s->task.run = get_next;
     MHD_suspend_connection(s->connection);
     if (!fdl_host_pool_add(s->host->readers, &s->task)) {
@@ -124,11 +140,11 @@ static ssize_t read_object(stream *s, uint64_t offset, uint64_t rest, char *out,
     }
     if (s->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (offset < s->piece_offset || offset >= s->piece_offset + s->piece_bytes)
+    if (!piece_has(&s->piece, offset))
         return wait_for(s, offset, rest);
-    size_t at = (size_t)(offset - s->piece_offset);
-    length = length < s->piece_bytes - at ? length : s->piece_bytes - at;
-    memcpy(out, s->piece + at, length);
+    size_t at = (size_t)(offset - s->piece.offset_bytes);
+    length = length < s->piece.length_bytes - at ? length : s->piece.length_bytes - at;
+    memcpy(out, s->piece.bytes + at, length);
     return (ssize_t)length;
 }
 
@@ -160,9 +176,13 @@ static fdl_code stream_make(fdl_host_request *request, const fdl_stream_object *
         return code;
     }
     s->host = request->host;
+    atomic_fetch_add(&s->host->streams, 1);
     s->connection = request->connection;
     s->fd = from->fd;
-    s->piece_limit = atomic_fetch_add(&s->host->streams, 1) < LARGE_STREAMS ? LARGE_PIECE_BYTES : SMALL_PIECE_BYTES;
+    if (from->piece) {
+        s->piece = *from->piece;
+        *from->piece = (fdl_piece){0};
+    }
     (void)fdl_str_fit(s->etag, sizeof s->etag, from->object->etag);
     code = fdl_str_copy(&s->key, from->key, error);
     if (code == FDL_OK)
@@ -180,13 +200,13 @@ static fdl_code stream_make(fdl_host_request *request, const fdl_stream_object *
     return code;
 }
 
-/* The first piece of the first part. */
+/* The first piece of the first part, unless it is here. */
 static fdl_code get_first(stream *s, fdl_error *error) {
     const fdl_range *first = &s->parts[0].range;
-    if (s->fd >= 0 || first->length_bytes == 0)
+    if (s->fd >= 0 || first->length_bytes == 0 || piece_has(&s->piece, first->offset_bytes))
         return FDL_OK;
-    s->piece_offset = first->offset_bytes;
-    s->wanted_bytes = first->length_bytes < s->piece_limit ? (size_t)first->length_bytes : s->piece_limit;
+    s->next_offset = first->offset_bytes;
+    s->next_bytes = first->length_bytes;
     return get_piece(s, error);
 }
 

@@ -141,6 +141,19 @@ def test_who_goes_away_in_the_middle_costs_nothing(host, data_file):
     wait_for("the end of what was broken off", lambda: host.metric("fdl_requests_in_flight") == 1)
 
 
+def test_who_asks_and_never_reads_is_cut_off(host, data_file):
+    silent = []
+    for _ in range(20):
+        plain = socket.socket()
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        plain.connect(("127.0.0.1", host.port))
+        plain.sendall(request(f"/{data_file}"))
+        silent.append(plain)
+    wait_for("the end of those that do not read", lambda: host.metric("fdl_connections") == 1)
+    for plain in silent:
+        plain.close()
+
+
 def test_slow_headers_are_swept_and_a_thousand_idle_connections_bother_nobody(host):
     before = host.memory_kib()
     idle = [host.socket() for _ in range(1000)]

@@ -51,6 +51,15 @@ def test_duckdb_reads_every_version_from_a_bucket(flights, flights_s3, versitygw
         assert whole.body == original and whole.headers["ETag"].startswith('"')
         middle = host.get(path, Range="bytes=10-2097200")  # longer than the pieces that the host reads
         assert (middle.status, middle.body) == (206, original[10:2097201])
+        size = len(original)
+        for asked, expected in [("0-0", original[:1]), (f"{size - 1}-", original[-1:]), (f"{size - 5}-{size + 5}", original[-5:]), ("-7", original[-7:])]:
+            assert host.get(path, Range=f"bytes={asked}").body == expected, asked
+        for asked in (f"{size}-", f"{size}-{size + 1}"):
+            assert host.get(path, Range=f"bytes={asked}").headers["Content-Range"] == f"bytes */{size}"
+        versitygw.boto().put_object(Bucket="flights", Key="lake/data/empty.parquet", Body=b"")
+        for header in ({}, {"Range": "bytes=0-"}, {"Range": "bytes=-5"}):
+            empty = host.get("/data/empty.parquet", **header)
+            assert (empty.status, empty.body, empty.headers["Content-Length"]) == (200, b"", "0")
         several = host.get(path, Range="bytes=2097100-2097200, 0-1048580,-5")
         assert [bytes_ for _, bytes_ in parts_of(several)] == [original[2097100:2097201], original[:1048581], original[-5:]]
         assert int(several.headers["Content-Length"]) == len(several.body)
@@ -262,6 +271,7 @@ def test_the_data_folder_may_lie_on_another_disk(tmp_path):
     lake = Lake(tmp_path)
     (tmp_path / "disk").mkdir()
     (lake.repo.folder / "data").symlink_to(tmp_path / "disk")
+    (tmp_path / "disk" / "empty.parquet").touch()
     lake.checkout()
     lake.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
     (tmp_path / "disk" / "evil.parquet").symlink_to("/etc/passwd")
@@ -269,6 +279,9 @@ def test_the_data_folder_may_lie_on_another_disk(tmp_path):
         for file in lake.repo.data.rglob("ducklake-*.parquet"):
             assert host.get(f"/data/{file.relative_to(lake.repo.data)}").body == file.read_bytes()
         assert host.get("/data/evil.parquet").status == 404
+        for header in ({}, {"Range": "bytes=0-"}, {"Range": "bytes=-5"}):
+            empty = host.get("/data/empty.parquet", **header)
+            assert (empty.status, empty.body, empty.headers["Content-Length"]) == (200, b"", "0")
 
 
 def test_names_are_decoded_once(tmp_path, lake):

@@ -83,6 +83,10 @@ def test_what_is_no_repository_is_not_served(tmp_path):
 def test_a_bucket_that_stumbles_is_asked_again_and_one_that_refuses_has_nothing(flights_s3, versitygw):
     with FaultProxy(versitygw.port) as proxy:
         with Host(flights_s3, environment=versitygw.client_environment(proxy.url)) as host:
+            assert host.get("/refs.json").status == host.get("/refs.json", Range="bytes=2-").status - 6 == 200
+            assert (proxy.count("HEAD"), proxy.count("GET")) == (0, 3)  # one each, and fdl.json at the start
             for fault, status in ((503, 200), ("drop", 200), (403, 404)):
-                proxy.fault_next("HEAD", "/lake/HEAD", fault)
+                proxy.fault_next("GET", "/lake/HEAD", fault)
                 assert host.get("/HEAD").status == status, fault
+                proxy.fault_next("HEAD", "/lake/HEAD", fault)
+                assert host.ask("HEAD", "/HEAD").status == status, fault

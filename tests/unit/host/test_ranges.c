@@ -68,11 +68,24 @@ static void test_nothing_of_the_object_and_too_much_of_it_are_refused(void **sta
     expect_answer(FDL_RANGES_NONE, "bytes=0-,0-,0-", UINT64_MAX);
 }
 
+static void test_a_plain_range_can_be_asked_for_before_the_size_is_known(void **state) {
+    (void)state;
+    fdl_range got;
+    assert_true(fdl_ranges_guess(NULL, &got) && got.offset_bytes == 0 && got.length_bytes == UINT64_MAX);
+    assert_true(fdl_ranges_guess("bytes=5-9", &got) && got.offset_bytes == 5 && got.length_bytes == 5);
+    assert_true(fdl_ranges_guess("bytes=0-", &got) && got.offset_bytes == 0 && got.length_bytes == UINT64_MAX);
+    assert_true(fdl_ranges_guess("bytes=7-", &got) && got.offset_bytes == 7);
+    static const char *const headers[] = {"bytes=-5", "bytes=5-4", "bytes=1-2,4-5", "bytes= 1-2", "bytes=x", "items=1-2"};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        assert_false(fdl_ranges_guess(headers[i], &got));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_range_is_cut_to_the_object),
         cmocka_unit_test(test_several_keep_their_order_and_overlaps),
         cmocka_unit_test(test_what_is_no_range_asks_for_the_whole),
+        cmocka_unit_test(test_a_plain_range_can_be_asked_for_before_the_size_is_known),
         cmocka_unit_test(test_nothing_of_the_object_and_too_much_of_it_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
