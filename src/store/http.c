@@ -130,8 +130,8 @@ static fdl_code explain_denied(const fdl_http_store *self, const fdl_http_respon
                         what);
     if (response->status == 401)
         return fdl_fail(error, FDL_DENIED, key,
-                        "'%s' wants to know who we are before we %s '%s' (401): set FDL_TOKEN to a token of that host, "
-                        "or name it in ~/.netrc",
+                        "'%s' wants to know who we are before we %s '%s' (401): set FDL_TOKEN, or name a token in "
+                        "~/.netrc; ask its owner for one",
                         response->host, what, key ? key : self->base.address);
     return fdl_fail(error, FDL_DENIED, key,
                     "'%s' does not let us %s '%s' (403%s%s): set FDL_TOKEN to a token that may, or ask its owner for one",
