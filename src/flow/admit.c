@@ -168,7 +168,7 @@ static fdl_code look_at(admission *a, fdl_error *error) {
     a->look.there.store = a->look.store;
     if (code == FDL_OK)
         code = fdl_verify_version(&a->look, a->version.id, error);
-    if (code == FDL_OK && a->finding.code != FDL_OK) {
+    if (a->finding.code != FDL_OK) { /* whatever came of looking on */
         *error = a->finding;
         code = error->code;
     }
