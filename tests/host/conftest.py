@@ -8,9 +8,10 @@ import pytest
 for folder in ("support", "e2e"):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
 
-from harness import Lake, fdl  # noqa: E402
-from host import Host  # noqa: E402
+from harness import Lake, Repo, fdl  # noqa: E402
+from host import Host, add_token  # noqa: E402
 from servers import Versitygw  # noqa: E402
+from versions import Story  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +59,27 @@ def lake(tmp_path):
     made = Lake(tmp_path)
     made.checkout()
     return made
+
+
+@pytest.fixture(scope="session")
+def story(tmp_path_factory):
+    """A repository with one version, and versions to come."""
+    return Story(tmp_path_factory.mktemp("story"))
+
+
+@pytest.fixture(scope="session")
+def roles(tmp_path_factory):
+    """A token file with one of each role: its path, and the tokens by role."""
+    file = tmp_path_factory.mktemp("roles") / "tokens"
+    return file, {role: add_token(file, f"a-{role}r", role) for role in ("read", "write", "approve")}
+
+
+@pytest.fixture
+def repo(story, tmp_path):
+    """The repository of the story with its first version, in a folder."""
+    return Repo(story.lay_out(tmp_path / "repo"))
+
+
+@pytest.fixture
+def token(roles):
+    return roles[1]["write"]

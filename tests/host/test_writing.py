@@ -11,37 +11,15 @@ import uuid
 from pathlib import Path
 
 import pytest
-from harness import Repo, fdl
-from host import Host, add_token
-from versions import Story, snapshot
-
-
-@pytest.fixture(scope="module")
-def story(tmp_path_factory):
-    return Story(tmp_path_factory.mktemp("story"))
-
-
-@pytest.fixture(scope="module")
-def tokens(tmp_path_factory):
-    file = tmp_path_factory.mktemp("tokens") / "tokens"
-    return file, {role: add_token(file, f"a-{role}r", role) for role in ("read", "write", "approve")}
+from harness import fdl
+from host import Host
+from versions import snapshot
 
 
 @pytest.fixture
-def repo(story, tmp_path):
-    """The repository of the story with its first version, in a folder."""
-    return Repo(story.lay_out(tmp_path / "repo"))
-
-
-@pytest.fixture
-def host(repo, tokens):
-    with Host(repo.folder, "--tokens", tokens[0]) as made:
+def host(repo, roles):
+    with Host(repo.folder, "--tokens", roles[0]) as made:
         yield made
-
-
-@pytest.fixture
-def token(tokens):
-    return tokens[1]["write"]
 
 
 def sha256(data):
@@ -94,8 +72,8 @@ def test_a_file_is_created_once_and_is_what_was_promised(host, repo, story, toke
     assert host.ask("PUT", f"/sources/{sha256(other)}", body=original, token=token).status == 400
 
 
-def test_what_is_not_a_writers_is_refused(host, repo, story, tokens, tmp_path):
-    file, made = tokens
+def test_what_is_not_a_writers_is_refused(host, repo, story, roles):
+    made = roles[1]
     new, before = story.second, snapshot(repo)
     data = new.files[new.data[0]]
 
