@@ -67,10 +67,21 @@ void fdl_host_connection_busy(fdl_host_connections *connections, struct MHD_Conn
     pthread_mutex_unlock(&connections->mutex);
 }
 
+/*
+ * The daemon misses the end of a connection at times, when it comes right behind
+ * bytes that it has just read.  Told once more, it looks; nothing else changes.
+ */
+static void wake_if_ended(const fdl_host_connection *one) {
+    char byte;
+    if (recv(one->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        (void)shutdown(one->fd, SHUT_RD);
+}
+
 size_t fdl_host_connections_sweep(fdl_host_connections *connections, int64_t since_ms) {
     size_t swept = 0;
     pthread_mutex_lock(&connections->mutex);
     for (fdl_host_connection *one = connections->first; one; one = one->next) {
+        wake_if_ended(one);
         if (one->waiting_since_ms == 0 || one->waiting_since_ms > since_ms)
             continue;
         (void)shutdown(one->fd, SHUT_RDWR);

@@ -39,7 +39,7 @@ void fdl_host_on_connection(void *connections, struct MHD_Connection *connection
 /* A request's header is here, or its answer has been sent. */
 void fdl_host_connection_busy(fdl_host_connections *connections, struct MHD_Connection *connection, bool busy);
 
-/* Ends those that have waited since before `since_ms`; returns how many. */
+/* Ends those that have waited since before `since_ms`, and those whose client is gone; returns how many of the first. */
 size_t fdl_host_connections_sweep(fdl_host_connections *connections, int64_t since_ms);
 
 size_t fdl_host_connections_count(fdl_host_connections *connections);

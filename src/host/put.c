@@ -232,6 +232,8 @@ fdl_code fdl_host_put_answer(fdl_host_request *request, fdl_error *error) {
         code = check_record(request, u, error);
     if (code == FDL_OK)
         code = fdl_host_check_gone(request->repo, request->key, request->kind, error);
+    if (code == FDL_OK)
+        code = fdl_host_root_check(&request->host->root, request->key, error);
     if (code == FDL_OK) {
         /* A folder would hash it once more to find what we know. */
         fdl_source source = {.path = u->path, .sha256 = store->local ? NULL : u->sha256};

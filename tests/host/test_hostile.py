@@ -141,6 +141,19 @@ def test_who_goes_away_in_the_middle_costs_nothing(host, data_file):
     wait_for("the end of what was broken off", lambda: host.metric("fdl_requests_in_flight") == 1)
 
 
+def test_who_hangs_up_within_a_header_is_gone_at_once(flights):
+    """The host may idle for a minute, and nobody waits so long here."""
+    with Host(flights.folder) as host:
+        for half in (False, True):
+            for _ in range(20):
+                with host.socket() as plain:
+                    plain.sendall(b"GET /HEAD HTTP/1.1\r\nHo")
+                    if half:
+                        plain.shutdown(socket.SHUT_WR)
+                        assert drain(plain) == b""
+        wait_for("the end of those that hung up", lambda: host.metric("fdl_connections") == 1)
+
+
 def test_who_asks_and_never_reads_is_cut_off(host, data_file):
     silent = []
     for _ in range(20):

@@ -68,7 +68,6 @@ def test_duckdb_reads_every_version_from_a_bucket(flights, flights_s3, versitygw
         assert host.get(path, If_None_Match=whole.headers["ETag"]).status == 304
         assert host.get("/data/main/t/none.parquet").error == "not_found"
         assert host.get("/ducklake.duckdb").headers["FDL-Version"] == flights.head()
-        assert host.get("/refs/requests/1").status == 404 and host.get("/none").status == 404
 
 
 def test_the_current_catalog_can_be_attached_by_its_short_name(reading, flights):
