@@ -46,10 +46,14 @@ static void write_line(const fdl_progress *now, int64_t spent_ms, char out[200])
              cli_size(a_second, rate), left);
 }
 
+/* Notes come from many threads: what is shown belongs to who holds stderr. */
 void cli_progress_clear(cli *c) {
-    if (c->progress.shown)
+    flockfile(stderr);
+    if (c->progress.shown) {
         fputs("\r\033[K", stderr);
-    c->progress.shown = false;
+        c->progress.shown = false;
+    }
+    funlockfile(stderr);
 }
 
 void cli_progress(void *data, const fdl_progress *now) {
@@ -76,6 +80,8 @@ void cli_progress(void *data, const fdl_progress *now) {
         fprintf(stderr, "fdl: %s\n", line);
         return;
     }
+    flockfile(stderr);
     fprintf(stderr, "\r%s\033[K", line);
     c->progress.shown = true;
+    funlockfile(stderr);
 }

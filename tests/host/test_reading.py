@@ -41,12 +41,15 @@ def test_duckdb_reads_every_version_from_a_folder(reading):
     assert read_with_duckdb(reading.url) == ODD_SUM
 
 
-def test_duckdb_reads_every_version_from_a_bucket(flights, flights_s3, versitygw, data_file):
+def test_duckdb_reads_every_version_from_a_bucket(flights, flights_s3, versitygw, data_file, tmp_path):
     """And the bytes are the file's, in one part, in several, in the order asked for and with overlaps."""
     original = (flights.folder / data_file).read_bytes()
     path = f"/{data_file}"
     with Host(flights_s3, environment=versitygw.client_environment()) as host:
         assert read_with_duckdb(host.url) == ODD_SUM
+        fdl("clone", host.url, tmp_path / "mirror", "--all")
+        for file in (path for path in flights.folder.rglob("*") if path.is_file() and path.relative_to(flights.folder).parts[0] in ("versions", "data")):
+            assert (tmp_path / "mirror" / file.relative_to(flights.folder)).read_bytes() == file.read_bytes()
         whole = host.get(path)
         assert whole.body == original and whole.headers["ETag"].startswith('"')
         middle = host.get(path, Range="bytes=10-2097200")  # longer than the pieces that the host reads
