@@ -44,7 +44,6 @@ def test_a_version_goes_through_the_host_and_readers_see_it_whole(host, repo, st
     assert host.get("/refs/heads/main").body.decode() == f"{new.id}\n"
     assert host.get("/refs.json").json["refs"] == {"refs/heads/main": new.id}
     assert repo.read("SELECT count(*) FROM lake.t") == [(150,)]
-    assert fdl("verify", repo.folder, "--all", "--data", "--json").json["findings"] == []
     assert {key: data for key, data in snapshot(repo).items() if key in new.files} == new.files
 
 
@@ -133,41 +132,24 @@ def test_a_large_file_does_not_stay_in_memory(host, repo, token):
 
 
 def spoiled(story, folder):
-    """Versions that must not get in: what is wrong, the version, the key that is named, the code."""
+    """Versions that must not get in: what is wrong, the version, the key that is named, the code. test_admit.c has more."""
     new = story.second
 
     def catalog(*statements):
         return new.again().change_catalog(folder, *statements)
 
-    def consistent(*statements, more=0):
-        """What is left out or changed beside the catalog, so that nothing else gives the lie away."""
+    def without_index(*statements):
+        """Without the index, which would give the lie away first."""
         made = catalog(*statements)
         record = made.record
         del record["files"], made.files[made.key("files.json")]
         made.files[made.key("version.json")] = json.dumps(record).encode()
-        dataset = json.loads(made.files[made.key("dataset.json")])
-        dataset["tables"][0]["bytes"] += more
-        return made.replace("dataset.json", json.dumps(dataset).encode(), "dataset")
-
-    def without(name):
-        made = new.again()
-        del made.files[made.key(name)]
         return made
 
-    def lying(field, **changes):
-        record = new.record[field]
-        return new.again(**{field: {**record, **changes}})
-
     files = "raw.ducklake_data_file"
-    for name in ("ducklake.duckdb", "dataset.json", "files.json", "version.json"):
-        yield f"no {name}", without(name), name, "refused"
     yield "another parent", new.again(parents=[str(uuid.uuid4())]), "refs/heads/main", "conflict"
-    yield "no parent", new.again(parents=[]), "refs/heads/main", "conflict"
-    yield "another number", new.again(seq=7), "", "refused"
-    yield "a sha256 that lies", lying("catalog", sha256="00" * 32), "ducklake.duckdb", "refused"
-    yield "a size that lies", lying("dataset", bytes=1), "dataset.json", "refused"
-    yield "another snapshot", lying("ducklake", snapshot_id=99), "ducklake.duckdb", "refused"
-    yield "another format", lying("ducklake", format="0.4"), "ducklake.duckdb", "refused"
+    lie = {**new.record["catalog"], "sha256": "00" * 32}
+    yield "a sha256 that lies", new.again(catalog=lie), "ducklake.duckdb", "refused"
     yield "no catalog", new.again().replace("ducklake.duckdb", b"no catalog", "catalog"), "ducklake.duckdb", "refused"
     cut = new.files[new.key("ducklake.duckdb")]
     yield "half a catalog", new.again().replace("ducklake.duckdb", cut[: len(cut) // 2], "catalog"), "ducklake.duckdb", "refused"
@@ -176,11 +158,9 @@ def spoiled(story, folder):
     yield "a file outside", catalog(f"UPDATE {files} SET path = '../../../outside.parquet'"), "ducklake.duckdb", "refused"
     yield "an absolute file", catalog(f"UPDATE {files} SET path = '/etc/passwd', path_is_relative = false"), "ducklake.duckdb", "refused"
     last = f"WHERE data_file_id = (SELECT max(data_file_id) FROM {files})"
-    yield "a file that is not there", consistent(f"UPDATE {files} SET path = 'nobody.parquet' {last}"), "data/main/t/nobody.parquet", "refused"
-    yield "a file that is shorter", consistent(f"UPDATE {files} SET file_size_bytes = file_size_bytes + 1 {last}", more=1), new.data[0], "refused"
+    yield "a file that is not there", without_index(f"UPDATE {files} SET path = 'nobody.parquet' {last}"), "data/main/t/nobody.parquet", "refused"
     yield "a table that is a view", catalog(f"CREATE TABLE raw.kept AS FROM {files}", f"DROP TABLE {files}",
                                             f"CREATE VIEW {files} AS FROM raw.kept"), "ducklake.duckdb", "refused"
-    yield "another description", new.again().replace("dataset.json", b'{"tables": []}', "dataset"), "dataset.json", "refused"
     yield "another index", new.again().replace("files.json", b'{"tables": []}', "files"), "files.json", "refused"
 
 
@@ -193,15 +173,10 @@ def test_a_version_that_lies_gets_no_branch(host, repo, story, token, tmp_path):
         answer = version.point(host, token)
         assert (answer.status, answer.error) == (409, code), (what, answer.body)
         named = answer.json["error"]["key"]
-        assert named.startswith(key) or named == version.key(key) or (not key and named == version.id), (what, answer.body)
+        assert named.startswith(key) or named == version.key(key), (what, answer.body)
         assert str(tmp_path) not in answer.json["error"]["message"]
-        made = version.point(host, token, "refs/heads/new", If_None_Match="*")
-        assert made.status == 409 or what == "no parent", (what, made.body)
     after = snapshot(repo)
-    assert {key for key in after if key not in before} - {"refs/heads/new"} == sent
-    assert {key: data for key, data in after.items() if key in before and key != "refs.json"} == {
-        key: data for key, data in before.items() if key != "refs.json"
-    }
+    assert after.keys() - before.keys() == sent and before.items() <= after.items()
     # Nothing of that kept the honest one out.
     assert story.second.push(host, token).status == 200
     assert host.get("/healthz").status == 200

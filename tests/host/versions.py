@@ -3,12 +3,11 @@
 import copy
 import hashlib
 import json
-import shutil
 import uuid
 from pathlib import Path
 
 import duckdb
-from harness import Lake, Repo, text
+from harness import Lake, text
 
 
 class Version:
@@ -102,13 +101,8 @@ class Story:
         self.first = lake.repo.head()
         self.base = snapshot(lake.repo)
         self.second = self.step(lake, "INSERT INTO lake.t SELECT 1000 + range FROM range(50)", "fifty more")
-        after_second = Path(folder) / "after"
-        shutil.copytree(lake.repo.folder, after_second)
-        self.left = self.step(lake, "DELETE FROM lake.t WHERE i < 10", "the left way")
-        (Path(folder) / "other").mkdir()
-        other = Lake(Path(folder) / "other", repo=Repo(after_second))
-        other.checkout()
-        self.right = self.step(other, "CREATE TABLE lake.u AS SELECT 'x' AS word", "the right way")
+        self.left = self.second.again("the same once more", parents=[self.second.id], seq=3)
+        self.right = self.left.again("the same by somebody else")
 
     @staticmethod
     def step(lake, statement, message):
