@@ -17,7 +17,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net fuzz install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net check-host fuzz install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -35,7 +35,7 @@ demo: all
 
 # ---- checks: each also by itself -------------------------------------------
 
-check: check-clang check-sanitizers check-net check-units check-e2e
+check: check-clang check-sanitizers check-net check-host check-units check-e2e
 
 check-setup:
 	@tools/setup check
@@ -62,6 +62,12 @@ check-net: check-setup all
 	cmake --preset asan-ubsan >/dev/null
 	cmake --build build/asan-ubsan
 	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(JOBS) tests/net
+
+# `fdl serve` as check-sanitizers built it, with DuckDB, other clients and hostile ones before it.
+check-host: check-setup all
+	cmake --preset asan-ubsan >/dev/null
+	cmake --build build/asan-ubsan --target fdl_program
+	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(JOBS) tests/host
 
 # ---- long runs: not part of check ------------------------------------------
 

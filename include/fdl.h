@@ -11,6 +11,8 @@
  *   fdl/repo.h     a repository: settings, refs, version records, history
  *   fdl/flow.h     one verb a function: init, checkout, commit, push, ...
  *
+ * fdl/host.h, a repository behind HTTP, is included by itself: few programs are servers.
+ *
  * Conventions, the same in every header:
  *   - A function that can fail returns an fdl_code (FDL_OK is 0), takes an
  *     fdl_error as its last parameter, and puts results into out-parameters,

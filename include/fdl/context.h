@@ -10,6 +10,7 @@
 #define FDL_CONTEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "error.h"
 
@@ -23,10 +24,22 @@ typedef enum fdl_note_level {
     FDL_NOTE_DETAIL   /* shown with -v */
 } fdl_note_level;
 
+/* How far a transfer of files has come.  Totals may still grow. */
+typedef struct fdl_progress {
+    const char *what; /* "uploading", "downloading", "copying" */
+    uint64_t files_done, files_total;
+    uint64_t bytes_done, bytes_total;
+    bool ended; /* done or given up: nothing more comes of this one */
+} fdl_progress;
+
 typedef struct fdl_context {
     /* Receives one line without a newline; may be NULL. */
     void (*note)(void *note_data, fdl_note_level level, const char *line);
     void *note_data;
+
+    /* Watches a transfer; called often and from any thread, but never twice at once.  May be NULL. */
+    void (*progress)(void *progress_data, const fdl_progress *now);
+    void *progress_data;
 
     /* Path of libduckdb; NULL: $FDL_LIBDUCKDB, then the places docs/internals/catalog.md lists. */
     const char *libduckdb;

@@ -24,7 +24,7 @@ extern "C" {
 /*
  * 0 to 7 are also the exit codes of the program.  The codes above 7 tell
  * callers inside the library what kind of failure it was; for the program they
- * are all plain failures (see fdl_exit_status).
+ * are plain failures, FDL_WAITING apart (see fdl_exit_status).
  */
 typedef enum fdl_code {
     FDL_OK = 0,
@@ -37,7 +37,8 @@ typedef enum fdl_code {
     FDL_REFUSED = 7,     /* the content breaks a rule */
     FDL_DENIED = 8,      /* no permission */
     FDL_UNSUPPORTED = 9, /* this store cannot do that (a plain web server takes no writes) */
-    FDL_UNCERTAIN = 10   /* the answer was lost: the call may or may not have taken effect */
+    FDL_UNCERTAIN = 10,  /* the answer was lost: the call may or may not have taken effect */
+    FDL_WAITING = 11     /* not done and no failure: a host wrote it down as a request, which somebody has to approve */
 } fdl_code;
 
 #define FDL_MESSAGE_LIMIT_BYTES 2048
@@ -60,7 +61,7 @@ FDL_API fdl_code fdl_fail(fdl_error *error, fdl_code code, const char *key, cons
 /* "ok", "failure", "usage", "conflict", "expired", "not_found", "busy", "refused", "denied", ...: stable, for JSON. */
 FDL_API const char *fdl_code_name(fdl_code code);
 
-/* The exit code of the program for `code`: itself up to 7, else 1. */
+/* The exit code of the program for `code`: itself up to 7, 0 for FDL_WAITING, else 1. */
 FDL_API int fdl_exit_status(fdl_code code);
 
 #ifdef __cplusplus

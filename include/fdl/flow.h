@@ -88,6 +88,15 @@ FDL_API fdl_code fdl_checkout(fdl_repo *repo, const char *work, const fdl_checko
                               fdl_checkout_result *out, fdl_error *error);
 FDL_API void fdl_checkout_result_clear(fdl_checkout_result *result);
 
+/* ---- waiting for a host ------------------------------------------------ */
+
+/* A version that is uploaded, and whose branch the host moves when somebody approves. */
+typedef struct fdl_request {
+    fdl_request_state state;
+    int64_t number;   /* the host's; 0: it gave none, it only does not let us move the branch */
+    char reason[512]; /* of a rejection; may be "" */
+} fdl_request;
+
 /* ---- status ----------------------------------------------------------- */
 
 typedef struct fdl_status_result {
@@ -100,6 +109,7 @@ typedef struct fdl_status_result {
     int64_t snapshot;           /* of the working catalog now */
     char (*pending)[FDL_ID_BYTES]; /* oldest first */
     size_t pending_count;
+    fdl_request request;       /* of the first of them */
     bool remote_known;         /* false: the repository could not be read, `remote_error` says why */
     bool moved;                /* the branch no longer holds `base` */
     char remote[FDL_ID_BYTES]; /* what it holds */
@@ -154,10 +164,17 @@ typedef struct fdl_push_result {
     char branch[FDL_REF_BYTES];
     char (*pushed)[FDL_ID_BYTES]; /* oldest first */
     size_t pushed_count;          /* 0: nothing to push */
+    fdl_request request;          /* waiting: the next version is uploaded, and the host moves the branch */
+    char waiting[FDL_ID_BYTES];   /* that version, or "" */
+    size_t behind_count;          /* versions that wait behind it on this machine */
     fdl_sent sent;
 } fdl_push_result;
 
-/* Filled as far as it came also on failure: `pushed` are on the branch. */
+/*
+ * Filled as far as it came also on failure: `pushed` are on the branch.  A
+ * version that waits for the host is FDL_OK; one that was rejected is told once,
+ * as FDL_REFUSED with the reason, and the push after that asks anew.
+ */
 FDL_API fdl_code fdl_push(const fdl_context *context, const char *work, const fdl_push_options *options,
                           fdl_push_result *out, fdl_error *error);
 FDL_API void fdl_push_result_clear(fdl_push_result *result);
@@ -194,6 +211,48 @@ typedef struct fdl_run_result {
  */
 FDL_API fdl_code fdl_run(fdl_repo *repo, const fdl_run_options *options, fdl_run_result *out, fdl_error *error);
 FDL_API void fdl_run_result_clear(fdl_run_result *result);
+
+/* ---- admit: what must hold before a branch moves ------------------------ */
+
+/*
+ * Looks whether `branch` (full name), which holds `expected` ("": it does not
+ * exist), may come to hold version `id`: the version is complete and says the
+ * truth about itself, its parent is what the branch holds, and every data file
+ * that it names is in the data folder, with its size.  For a version that a
+ * stranger uploaded.  FDL_CONFLICT: it builds on something else.  FDL_EXPIRED.
+ * FDL_REFUSED: what is wrong, and the key it is wrong about.  Nothing is changed.
+ */
+FDL_API fdl_code fdl_admit(fdl_repo *repo, const char *branch, const char *expected, const char *id, fdl_error *error);
+
+/* ---- requests: pushes that wait for approval ----------------------------- */
+
+typedef struct fdl_request_options {
+    const char *branch;      /* full name */
+    const char *expected;    /* what the branch holds; "": it does not exist */
+    const char *version;     /* admitted by fdl_admit */
+    const char *author_name; /* who asks */
+} fdl_request_options;
+
+/* Keeps a push for somebody to decide on.  The same push asked for again gets the number it has. */
+FDL_API fdl_code fdl_request_make(fdl_repo *repo, const fdl_request_options *options, int64_t *number,
+                                  fdl_error *error);
+
+/*
+ * The newest 1000 requests as a JSON document, oldest first, in the shape that
+ * docs/format.md has for fdl requests; those that wait with what they change.
+ * Released with free().
+ */
+FDL_API fdl_code fdl_requests(fdl_repo *repo, char **document, fdl_error *error);
+
+/*
+ * Carries a waiting request out, or turns it down with a reason (NULL: none).
+ * FDL_CONFLICT: it is decided already, or the branch has moved.  What fdl_admit
+ * finds is found again.  Approving again what was approved and stopped there goes
+ * on with it.
+ */
+FDL_API fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error);
+FDL_API fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request_record *out,
+                                    fdl_error *error);
 
 /* ---- log and show ----------------------------------------------------- */
 
@@ -424,6 +483,7 @@ typedef struct fdl_restore_result {
     int64_t seq;
     char from[FDL_ID_BYTES]; /* whose content it is */
     char branch[FDL_REF_BYTES];
+    fdl_request request;     /* waiting: the version is uploaded, and the host moves the branch */
 } fdl_restore_result;
 
 /*

@@ -209,6 +209,50 @@ FDL_API fdl_code fdl_refs_json_update(fdl_repo *repo, fdl_error *error);
 /* Whether it does; a repository without refs needs none. */
 FDL_API fdl_code fdl_refs_json_current(fdl_repo *repo, bool *current, fdl_error *error);
 
+/* ---- requests: pushes that wait for approval --------------------------- */
+
+typedef enum fdl_request_state {
+    FDL_NOT_ASKED, /* there is no request */
+    FDL_REQUEST_WAITING,
+    FDL_REQUEST_APPROVED, /* and the branch will hold it, or did */
+    FDL_REQUEST_REJECTED
+} fdl_request_state;
+
+/* refs/requests/<number>.  Zeroed is empty; fdl_request_clear releases what it holds. */
+typedef struct fdl_request_record {
+    int64_t number;              /* from 1 on; never used twice */
+    char branch[FDL_REF_BYTES];  /* full */
+    char version[FDL_ID_BYTES];
+    char expected[FDL_ID_BYTES]; /* what the branch must hold for it; "": it must not exist */
+    char *author_name;           /* who asked */
+    char *author_email;          /* NULL if not known */
+    char created_at[FDL_TIME_BYTES];
+    fdl_request_state state;
+    char *reason; /* NULL if none */
+    char etag[FDL_ETAG_LIMIT_BYTES]; /* as read */
+} fdl_request_record;
+
+FDL_API void fdl_request_clear(fdl_request_record *request);
+
+/* "waiting", "approved", "rejected", NULL for FDL_NOT_ASKED: as the document has it, and for JSON. */
+FDL_API const char *fdl_request_name(fdl_request_state state);
+
+/* FDL_NOT_FOUND: no such request.  FDL_FAILED: broken. */
+FDL_API fdl_code fdl_request_read(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error);
+
+/* The numbers of all requests, rising; released with free(). */
+FDL_API fdl_code fdl_request_numbers(fdl_repo *repo, int64_t **out, size_t *count, fdl_error *error);
+
+/* Writes a new one under the next free number, which it fills in with the ETag. */
+FDL_API fdl_code fdl_request_create(fdl_repo *repo, fdl_request_record *request, fdl_error *error);
+
+/*
+ * Gives a request as read another state, and a reason (NULL: none).  FDL_CONFLICT:
+ * it is not as read any more.  Fills in state, reason and ETag.
+ */
+FDL_API fdl_code fdl_request_set(fdl_repo *repo, fdl_request_record *request, fdl_request_state state, const char *reason,
+                                 fdl_error *error);
+
 /* What a revision came to. */
 typedef struct fdl_target {
     char id[FDL_ID_BYTES];

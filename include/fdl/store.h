@@ -58,13 +58,46 @@ typedef struct fdl_range {
  */
 typedef fdl_code (*fdl_sink)(void *sink_data, const void *bytes, size_t length_bytes, fdl_error *error);
 
+/* So many bytes more went over the wire; fewer than 0: they did not count, and go again. */
+typedef void (*fdl_moved)(void *moved_data, int64_t bytes);
+
 /* The bytes of a put: either in memory, or a file on this machine (path set). */
 typedef struct fdl_source {
     const void *bytes;
     size_t length_bytes;
     const char *path;   /* a file; wins over bytes */
     const char *sha256; /* hex, if known: sent along so that the store can check; may be NULL */
+    fdl_moved moved;    /* told by stores that take their time, the sum of one put being its length; may be NULL */
+    void *moved_data;
 } fdl_source;
+
+/* A file that is about to be put with FDL_IF_ABSENT. */
+typedef struct fdl_announced {
+    const char *key;
+    const char *path; /* on this machine */
+    uint64_t size_bytes;
+    const char *sha256; /* hex, if known; may be NULL */
+    bool there;         /* out: an object of that name and size is there already */
+} fdl_announced;
+
+/* An object that somebody else is to create, straight in the store. */
+#define FDL_UPLOAD_LIMIT_BYTES (UINT64_C(5) << 30) /* of one; S3 takes no more in one request */
+#define FDL_UPLOAD_HEADERS 4
+
+typedef struct fdl_upload_terms {
+    uint64_t size_bytes;
+    const char *sha256;       /* hex; NULL: not known */
+    const char *content_type;
+    int64_t expires_s;        /* 1 to 604800 */
+} fdl_upload_terms;
+
+/* Where to PUT it, and the headers that must be sent along; released with fdl_upload_url_clear. */
+typedef struct fdl_upload_url {
+    char *url;
+    const char *names[FDL_UPLOAD_HEADERS];
+    char *values[FDL_UPLOAD_HEADERS];
+    size_t header_count;
+} fdl_upload_url;
 
 /* One entry of a listing.  `key` lives until the callback returns. */
 typedef struct fdl_entry {
@@ -110,10 +143,25 @@ typedef struct fdl_store_ops {
      * Writes the whole object or nothing: no reader ever sees a part.  When it
      * returns FDL_OK the bytes are durable.  FDL_CONFLICT: the condition did
      * not hold (FDL_IF_MATCH on a missing key included) and nothing changed.
-     * FDL_UNCERTAIN: it may have happened.  Fills `object` if not NULL.
+     * FDL_UNCERTAIN: it may have happened.  FDL_WAITING: it was heard, and
+     * somebody will decide.  Fills `object` if not NULL.
      */
     fdl_code (*put)(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                     fdl_object *object, fdl_error *error);
+
+    /*
+     * Tells what is about to be put, all in one go, so that a store behind a
+     * host can ask for addresses to upload to, and learn what is there already.
+     * What was announced before is forgotten.  A put works without.  NULL where
+     * nothing is gained by it.
+     */
+    fdl_code (*announce)(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error);
+
+    /*
+     * Whether what answers there is a host that vouches for this contract, so
+     * that nothing need be tried out.  NULL: it is not.
+     */
+    fdl_code (*vouched)(fdl_store *store, bool *out, fdl_error *error);
 
     /*
      * Deletes the object; FDL_CONFLICT as for put (FDL_IF_ABSENT makes no sense
@@ -151,6 +199,14 @@ typedef struct fdl_store_ops {
      */
     fdl_code (*purge)(fdl_store *store, const char *key, fdl_error *error);
 
+    /*
+     * Makes a URL by which whoever has it may create the object, and nothing
+     * else: of that size, those bytes where the sha256 is known, and only while
+     * nothing is there.  NULL where there are no such URLs.
+     */
+    fdl_code (*presign)(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
+                        fdl_error *error);
+
     /* The time by the clock that `modified_ms` comes from.  NULL: this machine's. */
     fdl_code (*clock)(fdl_store *store, int64_t *now_ms, fdl_error *error);
 
@@ -161,8 +217,7 @@ struct fdl_store {
     const fdl_store_ops *ops;
     const fdl_context *context;
     char *address;   /* canonical, with a final '/': "/srv/lake/", "s3://bucket/lake/", "https://host/lake/" */
-    bool can_write;  /* false: put and remove answer FDL_UNSUPPORTED */
-    bool can_list;   /* false: list answers FDL_UNSUPPORTED (plain HTTP) */
+    bool can_list;   /* false: list answers FDL_UNSUPPORTED (HTTP) */
     bool local;      /* head costs no round trip */
 };
 
@@ -188,6 +243,8 @@ FDL_API fdl_code fdl_store_head(fdl_store *store, const char *key, fdl_object *o
 FDL_API fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                                fdl_object *object, fdl_error *error);
 FDL_API fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);
+FDL_API fdl_code fdl_store_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error);
+FDL_API fdl_code fdl_store_vouched(fdl_store *store, bool *out, fdl_error *error);
 FDL_API fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback,
                                 void *data, fdl_error *error);
 FDL_API fdl_code fdl_store_sync(fdl_store *store, const char *key, fdl_error *error);
@@ -200,6 +257,11 @@ FDL_API fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys
 
 /* Deletes an object so that no earlier state of it is left in the store either. */
 FDL_API fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error);
+
+/* A URL for somebody else's upload.  FDL_UNSUPPORTED: this store has none.  FDL_USAGE: too large for one. */
+FDL_API fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
+                                   fdl_error *error);
+FDL_API void fdl_upload_url_clear(fdl_upload_url *url);
 
 /* The time by the clock of the store, in milliseconds since 1970, UTC. */
 FDL_API fdl_code fdl_store_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);
@@ -214,11 +276,11 @@ FDL_API fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_
 
 /*
  * Copies an object into a new file, durable when this returns.  `sha256_out`
- * (65 bytes, may be NULL) gets the hex digest of what was written.  On failure
- * no file is left.
+ * (65 bytes, may be NULL) gets the hex digest of what was written; `moved`, which
+ * may be NULL, is told as the bytes come.  On failure no file is left.
  */
 FDL_API fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
-                                    fdl_object *object, fdl_error *error);
+                                    fdl_object *object, fdl_moved moved, void *moved_data, fdl_error *error);
 
 #ifdef __cplusplus
 }

@@ -125,6 +125,10 @@ typedef struct fdl_frozen fdl_frozen;
 fdl_code fdl_frozen_open(const fdl_context *context, const char *path, fdl_frozen **out, fdl_error *error);
 void fdl_frozen_free(fdl_frozen *frozen);
 
+/* Its last snapshot, and its DuckLake format, "1.0". */
+int64_t fdl_frozen_snapshot(const fdl_frozen *frozen);
+const char *fdl_frozen_format(const fdl_frozen *frozen);
+
 /* One file that live rows need; strings live until the callback returns. */
 typedef struct fdl_data_file {
     const char *path; /* under the data folder: "main/t/ducklake-....parquet" */

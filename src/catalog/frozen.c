@@ -39,6 +39,14 @@ void fdl_frozen_free(fdl_frozen *frozen) {
     free(frozen);
 }
 
+int64_t fdl_frozen_snapshot(const fdl_frozen *frozen) {
+    return frozen->catalog.snapshot_id;
+}
+
+const char *fdl_frozen_format(const fdl_frozen *frozen) {
+    return frozen->catalog.format;
+}
+
 /* ---- files ------------------------------------------------------------------ */
 
 /*

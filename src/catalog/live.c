@@ -191,7 +191,7 @@ static fdl_code refuse_table(void *data, const fdl_cell *cells, size_t count, fd
     " WHERE found.table_name IS NULL OR found.estimated_size > " ROW_LIMIT " LIMIT 1"
 
 typedef struct format_check {
-    const fdl_live *catalog;
+    fdl_live *catalog;
     size_t seen;
 } format_check;
 
@@ -206,10 +206,12 @@ static fdl_code check_format_row(void *data, const fdl_cell *cells, size_t count
     if (code == FDL_OK && strcmp(format, "1.0") != 0 && strcmp(format, "0.4") != 0)
         return fdl_fail(error, FDL_REFUSED, path, "'%s' is in DuckLake format '%s'; this fdl reads 1.0 and 0.4", path,
                         format);
+    if (code == FDL_OK)
+        fdl_str_fit(check->catalog->format, sizeof check->catalog->format, format);
     return code;
 }
 
-static fdl_code check_format(fdl_duck *duck, const fdl_live *catalog, fdl_error *error) {
+static fdl_code check_format(fdl_duck *duck, fdl_live *catalog, fdl_error *error) {
     format_check check = {.catalog = catalog};
     fdl_code code = fdl_live_query(
         duck, catalog, "SELECT value::VARCHAR FROM file_@.main.ducklake_metadata WHERE key = 'version' LIMIT 2",

@@ -21,6 +21,7 @@ typedef struct fdl_live {
     const char *path;
     const char *name;
     int64_t snapshot_id; /* the last one; filled when opened */
+    char format[8];      /* of DuckLake, "1.0"; the same */
 } fdl_live;
 
 /*

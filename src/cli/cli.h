@@ -51,6 +51,11 @@ struct cli {
     bool verbose;
     bool help;
     char *author_name, *author_email; /* see cli_commit_options */
+    struct {
+        bool shown;          /* a line stands on the terminal, to be written over */
+        int64_t started_ms;  /* 0: no transfer is going on */
+        int64_t next_ms;
+    } progress;
     bool told; /* the failure has been printed as a result: say nothing more */
     fdl_error error;
 };
@@ -91,6 +96,10 @@ void cli_note(void *c, fdl_note_level level, const char *line);
 const char *cli_count(unsigned long long count, const char *one, char out[64]);
 /* "main" of "refs/heads/main", "v1" of "refs/tags/v1". */
 const char *cli_short_ref(const char *full);
+/* What a version waits for, in a line; the buffer is the caller's. */
+const char *cli_request(const fdl_request *request, char out[96]);
+/* {"number", "state", "reason"?}, or null when nothing was asked. */
+json_t *cli_json_request(const fdl_request *request);
 json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry);
 
 /* deletions.c: what was deleted, or would be; a million of them take no memory. */
@@ -99,6 +108,11 @@ json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry);
 fdl_code cli_json_deletions(cli *c, json_t *head, fdl_plan *plan);
 /* A line each. */
 fdl_code cli_print_deletions(cli *c, fdl_plan *plan);
+
+/* progress.c: an fdl_context's progress, its data being the cli. */
+void cli_progress(void *c, const fdl_progress *now);
+/* Takes the line away, before another one is printed. */
+void cli_progress_clear(cli *c);
 
 /* open.c: the repository named by the first operand. */
 fdl_code cli_open(cli *c, fdl_repo **repo);

@@ -22,11 +22,13 @@ static json_t *as_json(const fdl_commit_result *result, const fdl_push_result *p
                                  "catalog_bytes", (json_int_t)result->catalog_bytes);
     if (document && pushed->pushed)
         json_object_set_new(document, "pushed", json_integer((json_int_t)pushed->pushed_count));
+    if (document && pushed->waiting[0])
+        json_object_set_new(document, "request", cli_json_request(&pushed->request));
     return document;
 }
 
-static void tell(cli *c, const fdl_commit_result *result, bool pushed) {
-    char size[32], tables[64], files[64];
+static void tell(cli *c, const fdl_commit_result *result, const fdl_push_result *pushed) {
+    char size[32], tables[64], files[64], request[96];
     if (!result->made && result->id[0])
         cli_print("nothing to commit: everything equals version %s\n", result->id);
     else if (!result->made)
@@ -35,7 +37,10 @@ static void tell(cli *c, const fdl_commit_result *result, bool pushed) {
         cli_print("version %s (seq %lld): %s, %s, a catalog of %s\n", result->id, (long long)result->seq,
                   cli_count(result->table_count, "table", tables), cli_count(result->file_count, "file", files),
                   fdl_size_text(result->catalog_bytes, size));
-    if (result->made && !pushed)
+    if (pushed->waiting[0])
+        cli_print("%s: %s is uploaded and waits (%s)\n", cli_short_ref(pushed->branch), pushed->waiting,
+                  cli_request(&pushed->request, request));
+    if (result->made && !cli_flag(c, "push"))
         cli_say(c, "it is on this machine only; publish it with 'fdl push %s'", c->operands[0]);
 }
 
@@ -51,7 +56,7 @@ static fdl_code run(cli *c) {
     if (code == FDL_OK && c->json)
         code = cli_json(c, as_json(&result, &pushed));
     else if (code == FDL_OK)
-        tell(c, &result, cli_flag(c, "push"));
+        tell(c, &result, &pushed);
     fdl_push_result_clear(&pushed);
     return code;
 }

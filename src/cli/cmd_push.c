@@ -14,18 +14,29 @@ static json_t *as_json(const fdl_push_result *result) {
     json_t *pushed = json_array();
     for (size_t i = 0; i < result->pushed_count; i++)
         json_array_append_new(pushed, json_string(result->pushed[i]));
-    return json_pack("{s:s, s:o, s:I, s:I}", "branch", cli_short_ref(result->branch), "pushed", pushed,
+    json_t *document = json_pack("{s:s, s:o, s:I, s:I}", "branch", cli_short_ref(result->branch), "pushed", pushed,
                      "uploaded_files", (json_int_t)result->sent.files, "uploaded_bytes",
                      (json_int_t)result->sent.bytes);
+    if (document && result->waiting[0]) {
+        json_object_set_new(document, "waiting", json_string(result->waiting));
+        json_object_set_new(document, "request", cli_json_request(&result->request));
+    }
+    return document;
 }
 
 static void tell(const fdl_push_result *result) {
-    char size[32], versions[64], files[64];
-    if (result->pushed_count == 0)
+    char size[32], versions[64], files[64], request[96];
+    if (result->pushed_count == 0 && !result->waiting[0])
         cli_print("nothing to push\n");
     for (size_t i = 0; i < result->pushed_count; i++)
         cli_print("%s -> %s\n", cli_short_ref(result->branch), result->pushed[i]);
-    if (result->pushed_count > 0)
+    if (result->waiting[0])
+        cli_print("%s: %s is uploaded and waits (%s)\n", cli_short_ref(result->branch), result->waiting,
+                  cli_request(&result->request, request));
+    if (result->waiting[0] && result->behind_count > 0)
+        cli_print("%s behind it on this machine; push again when it is on the branch\n",
+                  cli_count(result->behind_count, "version", versions));
+    if (result->pushed_count > 0 || result->sent.files > 0)
         cli_print("%s, %s uploaded, %s\n", cli_count(result->pushed_count, "version", versions),
                   cli_count(result->sent.files, "file", files), fdl_size_text(result->sent.bytes, size));
 }
@@ -52,7 +63,12 @@ const cli_command cli_cmd_push = {
     .details = "Uploads what is missing in an order that never shows a reader anything unfinished, and\n"
                "moves the branch last, only if it still holds what was checked out. Otherwise exit 3:\n"
                "the versions are kept, and the message says how to redo the work. A push that was\n"
-               "stopped is simply run again.",
+               "stopped is simply run again.\n"
+               "\n"
+               "To an http(s):// host with the token in FDL_TOKEN, or with what ~/.netrc has for that host;\n"
+               "data files go straight to the store behind the host where it gives out addresses for them.\n"
+               "A host that asks somebody first answers with the number of a request: the version then\n"
+               "waits, 'fdl status' tells what became of it, and a later push goes on from there.",
     .options = options,
     .run = run,
 };

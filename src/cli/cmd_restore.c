@@ -13,14 +13,21 @@ static const cli_option options[] = {
 };
 
 static json_t *as_json(const fdl_restore_result *result) {
-    return json_pack("{s:b, s:s, s:I, s:s, s:s}", "made", result->made, "id", result->id, "seq",
+    json_t *document = json_pack("{s:b, s:s, s:I, s:s, s:s}", "made", result->made, "id", result->id, "seq",
                      (json_int_t)result->seq, "from", result->from, "branch", cli_short_ref(result->branch));
+    if (document && result->request.state != FDL_NOT_ASKED)
+        json_object_set_new(document, "request", cli_json_request(&result->request));
+    return document;
 }
 
 static void tell(const fdl_restore_result *result) {
+    char request[96];
     if (!result->made)
         cli_print("nothing to restore: %s has the content of %s already\n", cli_short_ref(result->branch),
                   result->from);
+    else if (result->request.state != FDL_NOT_ASKED)
+        cli_print("%s: %s with the content of %s is uploaded and waits (%s)\n", cli_short_ref(result->branch),
+                  result->id, result->from, cli_request(&result->request, request));
     else
         cli_print("%s -> %s (seq %lld) with the content of %s\n", cli_short_ref(result->branch), result->id,
                   (long long)result->seq, result->from);

@@ -7,17 +7,19 @@ static json_t *as_json(const cli *c, const fdl_status_result *s) {
     json_t *pending = json_array();
     for (size_t i = 0; i < s->pending_count; i++)
         json_array_append_new(pending, json_string(s->pending[i]));
-    return json_pack("{s:s, s:s, s:s?, s:s?, s:I, s:I, s:I, s:I, s:o, s:o, s:s?, s:s*, s:s*}", "work", c->operands[0],
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:s?, s:s*, s:s*}", "work", c->operands[0],
                      "repo", s->repo, "branch", s->branch[0] ? cli_short_ref(s->branch) : NULL, "base",
                      s->base[0] ? s->base : NULL, "base_seq", (json_int_t)s->base_seq, "snapshot",
                      (json_int_t)s->snapshot, "committed_snapshot", (json_int_t)s->committed_snapshot,
                      "uncommitted_snapshots", (json_int_t)(s->snapshot - s->committed_snapshot), "pending", pending,
+                     "request", cli_json_request(&s->request),
                      "moved", s->remote_known ? json_boolean(s->moved) : json_null(), "remote",
                      s->remote[0] ? s->remote : NULL, "remote_error", s->remote_error[0] ? s->remote_error : NULL,
                      "attach", s->attach_statement);
 }
 
 static void tell(const cli *c, const fdl_status_result *s) {
+    char request[96];
     long long uncommitted = (long long)(s->snapshot - s->committed_snapshot);
     cli_print("repository  %s\n", s->repo);
     cli_print("branch      %s\n", s->branch[0] ? cli_short_ref(s->branch) : "(none: a tag or version was checked out)");
@@ -37,6 +39,9 @@ static void tell(const cli *c, const fdl_status_result *s) {
                   s->pending_count == 1 ? "" : "s", c->operands[0]);
     for (size_t i = 0; i < s->pending_count; i++)
         cli_print("            %s\n", s->pending[i]);
+    if (s->request.state != FDL_NOT_ASKED)
+        cli_print("waiting     %s is uploaded: %s%s%s\n", s->pending[0], cli_request(&s->request, request),
+                  s->request.reason[0] ? ": " : "", s->request.reason);
     if (s->moved)
         cli_print("moved       the branch now holds %s; a push will be refused\n",
                   s->remote[0] ? s->remote : "nothing: it was deleted");

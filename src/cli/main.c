@@ -29,6 +29,8 @@
     X(gc)           \
     X(withdraw)     \
     X(clone)        \
+    X(serve)        \
+    X(requests)     \
     X(verify)       \
     X(site)         \
     X(doctor)       \
@@ -63,6 +65,8 @@ static int run(const cli_command *command, int argc, char **argv) {
     cli c = {.command = command};
     c.context.note = cli_note;
     c.context.note_data = &c;
+    c.context.progress = cli_progress;
+    c.context.progress_data = &c;
     fdl_code code = cli_parse(&c, argc, argv);
     if (code == FDL_OK && c.help) {
         cli_help(command);

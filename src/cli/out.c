@@ -44,7 +44,8 @@ void cli_say(const cli *c, const char *format, ...) {
 }
 
 void cli_note(void *data, fdl_note_level level, const char *line) {
-    const cli *c = data;
+    cli *c = data;
+    cli_progress_clear(c);
     if (level == FDL_NOTE_WARNING)
         fprintf(stderr, "fdl: warning: %s\n", line);
     else if (level == FDL_NOTE_INFO ? !c->quiet : c->verbose)
@@ -86,6 +87,22 @@ const char *cli_short_ref(const char *full) {
         if (strncmp(full, kinds[i], strlen(kinds[i])) == 0)
             return full + strlen(kinds[i]);
     return full;
+}
+
+const char *cli_request(const fdl_request *request, char out[96]) {
+    if (request->number > 0)
+        snprintf(out, 96, "request %lld, %s", (long long)request->number, fdl_request_name(request->state));
+    else
+        snprintf(out, 96, "the host decides");
+    return out;
+}
+
+json_t *cli_json_request(const fdl_request *request) {
+    if (request->state == FDL_NOT_ASKED)
+        return json_null();
+    return json_pack("{s:o, s:s, s:s*}", "number",
+                     request->number > 0 ? json_integer((json_int_t)request->number) : json_null(), "state",
+                     fdl_request_name(request->state), "reason", request->reason[0] ? request->reason : NULL);
 }
 
 /* The record as version.json has it, and the marker when there is one. */

@@ -124,7 +124,7 @@ static fdl_code build_catalog(fdl_repo *repo, const fdl_work *work, const fdl_ve
     if (code == FDL_OK && !version)
         code = fdl_catalog_create(context, made->catalog, &options, error);
     if (code == FDL_OK && version)
-        code = fdl_catalog_download(repo, version, made->frozen, error);
+        code = fdl_catalog_download_watched(repo, version, made->frozen, error);
     if (code == FDL_OK && version)
         code = fdl_catalog_thaw(context, made->frozen, made->catalog, &options, error);
     if (code == FDL_OK)

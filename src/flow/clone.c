@@ -58,12 +58,17 @@ typedef struct clone {
     bool kept_open;
     fdl_map asked;           /* originals looked at, which many versions may list */
     char *scratch;           /* a folder of this machine */
+    fdl_meter *meter;
 } clone;
 
 /* ---- one object ------------------------------------------------------------------ */
 
 static fdl_code send(clone *c, const char *key, const char *path, fdl_error *error) {
-    return fdl_upload(c->target, key, path, NULL, &c->result->sent, error);
+    uint64_t size = 0;
+    bool is_data = fdl_str_starts(key, c->config->data_dir); /* expected by then, all of a version's at once */
+    if (!is_data && fdl_file_size(path, &size, NULL) == FDL_OK)
+        fdl_meter_expect(c->meter, 1, size);
+    return fdl_upload(c->target, key, path, NULL, &c->result->sent, c->meter, error);
 }
 
 static fdl_code prove(const char *key, const char *path, const char *sha256, fdl_error *error) {
@@ -277,6 +282,8 @@ static fdl_code copy_data(clone *c, const fdl_version *version, const char *cata
     c->data_open = c->data_open || code == FDL_OK;
     if (code == FDL_OK)
         code = list_wanted(c, version, catalog, &wanted, error);
+    for (size_t i = 0; i < wanted.count; i++)
+        fdl_meter_expect(c->meter, 1, wanted.items[i].size_bytes);
     if (code == FDL_OK)
         code = fdl_parallel(wanted.count, fdl_repo_context(c->from)->jobs, copy_wanted, &wanted, error);
     for (size_t i = 0; code == FDL_OK && i < wanted.count; i++)
@@ -495,6 +502,7 @@ static fdl_code copy_refs(clone *c, fdl_error *error) {
 /* ---- the verb ------------------------------------------------------------------------- */
 
 static void clone_clear(clone *c) {
+    fdl_meter_end(c->meter);
     fdl_scratch_remove(c->scratch);
     for (size_t i = 0; i < c->step_count; i++)
         fdl_version_clear(&c->steps[i].version);
@@ -523,6 +531,7 @@ fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *option
         return fdl_fail(error, FDL_USAGE, fdl_repo_address(to), "'%s' cannot be cloned onto itself",
                         fdl_repo_address(to));
     fdl_code code = fdl_scratch_make(&c.scratch, error);
+    c.meter = fdl_meter_start(fdl_repo_context(from), "copying");
     if (code == FDL_OK)
         code = copy_settings(&c, error);
     if (code == FDL_OK)

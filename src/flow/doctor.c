@@ -79,7 +79,22 @@ static void look_at_ssh_keygen(doctor *d) {
 static void look_at_promises(doctor *d, fdl_store *store) {
     fdl_promises promises;
     fdl_error error;
-    fdl_code code = fdl_store_check_promises(store, &promises, &error);
+    bool vouched = false;
+    fdl_code code = fdl_store_vouched(store, &vouched, &error);
+    if (code == FDL_OK && vouched) {
+        tell(d, "store", FDL_HEALTH_GOOD, "a host, which vouches for conditional writes");
+        return;
+    }
+    if (code == FDL_OK)
+        code = fdl_store_check_promises(store, &promises, &error);
+    if (code == FDL_UNSUPPORTED) {
+        tell(d, "store", FDL_HEALTH_GOOD, "read only: a plain web server takes no writes");
+        return;
+    }
+    if (code == FDL_DENIED && strcmp(store->ops->kind, "http") == 0) {
+        tell(d, "store", FDL_HEALTH_MISSING, error.message); /* to read, it is good */
+        return;
+    }
     if (code != FDL_OK) {
         tell(d, "store", FDL_HEALTH_BAD, error.message);
         return;
@@ -109,10 +124,7 @@ static void look_at_repository(doctor *d, fdl_repo *repo) {
     else
         tell(d, "repository", error.code == FDL_NOT_FOUND ? FDL_HEALTH_MISSING : FDL_HEALTH_BAD, error.message);
     look_at_missing_keys(d, store);
-    if (store->can_write)
-        look_at_promises(d, store);
-    else
-        tell(d, "store", FDL_HEALTH_GOOD, "read only: a plain web server takes no writes");
+    look_at_promises(d, store);
 }
 
 bool fdl_doctor(const fdl_context *context, fdl_repo *repo, fdl_diagnosis_callback callback, void *data) {

@@ -56,6 +56,10 @@ static fdl_code create_key(fdl_repo *repo, const char *key, const char *bytes, s
     fdl_code code =
         fdl_store_put(fdl_repo_store(repo), key, &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, error);
     *created = code == FDL_OK;
+    if (code == FDL_DENIED) { /* a host lets nobody write it; what is there will do */
+        fdl_object object;
+        code = fdl_store_head(fdl_repo_store(repo), key, &object, NULL) == FDL_OK ? FDL_CONFLICT : code;
+    }
     return code == FDL_CONFLICT ? FDL_OK : code;
 }
 

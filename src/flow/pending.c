@@ -1,5 +1,5 @@
 /*
- * pending.c - versions committed and not pushed, and the data files they need.
+ * pending.c - versions committed and not pushed, and their lists of data files.
  */
 #include "flow/pending.h"
 
@@ -13,7 +13,6 @@
 #include "util/buf.h"
 #include "util/file.h"
 #include "util/ident.h"
-#include "util/parallel.h"
 #include "util/text.h"
 
 #define PENDING_LIMIT 100000
@@ -159,102 +158,5 @@ fdl_code fdl_needed_write(const char *path, const fdl_needed *needed, fdl_error 
     if (code == FDL_OK)
         code = fdl_file_write(path, text.data ? text.data : "", text.length, error);
     fdl_buf_clear(&text);
-    return code;
-}
-
-/* ---- are they there? ----------------------------------------------------------- */
-
-#define NAMED_LIMIT 3
-#define MISSING UINT64_MAX
-
-typedef struct check {
-    fdl_repo *repo;
-    const char *data_dir;
-    const char *local_folder;
-    const fdl_needed *needed;
-    uint64_t *found; /* the size of each file, or MISSING */
-} check;
-
-/* The size in the folder of new files; MISSING when it is not there. */
-static fdl_code look_local(const check *c, const char *file, uint64_t *found, fdl_error *error) {
-    char *path = NULL;
-    fdl_code code = fdl_str_format(&path, error, "%s%s", c->local_folder, file);
-    if (code == FDL_OK && fdl_file_exists(path))
-        code = fdl_file_size(path, found, error);
-    free(path);
-    return code;
-}
-
-static fdl_code look_stored(const check *c, const char *file, uint64_t *found, fdl_error *error) {
-    char *key = NULL;
-    fdl_object object = {0};
-    fdl_code code = fdl_str_format(&key, error, "%s%s", c->data_dir, file);
-    if (code == FDL_OK)
-        code = fdl_store_head(fdl_repo_store(c->repo), key, &object, error);
-    if (code == FDL_OK)
-        *found = object.size_bytes;
-    free(key);
-    return code == FDL_NOT_FOUND ? FDL_OK : code;
-}
-
-static fdl_code look(void *data, size_t index, fdl_error *error) {
-    const check *c = data;
-    const fdl_needed_file *file = &c->needed->items[index];
-    uint64_t *found = &c->found[index];
-    fdl_store *store = fdl_repo_store(c->repo);
-    fdl_code code = FDL_OK;
-    *found = MISSING;
-    if (!file->is_new && !store->local) {
-        *found = file->size_bytes; /* the parent's push looked at it */
-        return FDL_OK;
-    }
-    if (c->local_folder)
-        code = look_local(c, file->path, found, error);
-    if (code == FDL_OK && *found != file->size_bytes)
-        code = look_stored(c, file->path, found, error);
-    return code;
-}
-
-static fdl_code report(const check *c, fdl_error *error) {
-    fdl_buf text;
-    fdl_buf_init(&text, FDL_MESSAGE_LIMIT_BYTES * 4);
-    size_t bad = 0;
-    fdl_code code = FDL_OK;
-    const fdl_needed_file *first = NULL;
-    for (size_t i = 0; i < c->needed->count && code == FDL_OK; i++) {
-        const fdl_needed_file *file = &c->needed->items[i];
-        if (c->found[i] == file->size_bytes)
-            continue;
-        first = first ? first : file;
-        if (++bad > NAMED_LIMIT)
-            continue;
-        code = fdl_buf_add_format(&text, error, "%s'%s' ", bad > 1 ? ", " : "", file->path);
-        if (code == FDL_OK)
-            code = c->found[i] == MISSING
-                       ? fdl_buf_add_str(&text, "(missing)", error)
-                       : fdl_buf_add_format(&text, error, "(%" PRIu64 " bytes, the catalog says %" PRIu64 ")",
-                                            c->found[i], file->size_bytes);
-    }
-    if (code == FDL_OK && bad > 0)
-        code = fdl_fail(error, FDL_REFUSED, first->path, "%zu data file%s not there as the catalog says: %s%s", bad,
-                        bad == 1 ? " is" : "s are", text.data, bad > NAMED_LIMIT ? ", ..." : "");
-    fdl_buf_clear(&text);
-    return code;
-}
-
-fdl_code fdl_needed_check(fdl_repo *repo, const char *local_folder, const fdl_needed *needed, fdl_error *error) {
-    const fdl_config *config = NULL;
-    check c = {.repo = repo, .local_folder = local_folder, .needed = needed};
-    fdl_code code = fdl_repo_config(repo, &config, error);
-    if (code == FDL_OK && needed->count > 0)
-        code = fdl_alloc(&c.found, needed->count, sizeof *c.found, error);
-    if (code == FDL_OK && needed->count > 0) {
-        c.data_dir = config->data_dir;
-        int jobs = fdl_repo_store(repo)->local ? 1 : fdl_repo_context(repo)->jobs;
-        code = fdl_parallel(needed->count, jobs, look, &c, error);
-        if (code == FDL_OK)
-            code = report(&c, error);
-    }
-    free(c.found);
     return code;
 }

@@ -3,69 +3,38 @@
  */
 #include "flow/pointers.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "repo/layout.h"
-#include "util/ident.h"
-#include "util/json.h"
 #include "util/text.h"
 
-#define REQUESTS "refs/requests/"
-#define REQUEST_LIMIT_BYTES (1u << 20)
-
-static bool is_request(const char *key) {
-    const char *number = key + strlen(REQUESTS);
-    return *number && number[strspn(number, "0123456789")] == '\0' && strlen(key) < FDL_REF_BYTES;
-}
-
-static fdl_code take_name(void *data, const fdl_entry *entry, fdl_error *error) {
-    fdl_ref_list *list = data;
-    if (entry->folder || !is_request(entry->key))
-        return FDL_OK;
-    if (list->count == FDL_LIMIT_REFS)
-        return fdl_fail(error, FDL_REFUSED, entry->key, "the repository has more than %u requests", FDL_LIMIT_REFS);
-    fdl_code code = fdl_grow(&list->items, list->count, sizeof *list->items, error);
-    if (code != FDL_OK)
-        return code;
-    fdl_ref *ref = &list->items[list->count++];
-    memset(ref, 0, sizeof *ref);
-    fdl_str_fit(ref->name, sizeof ref->name, entry->key);
-    return FDL_OK;
-}
-
-/* `id` stays "" unless the request waits.  One that cannot be understood stops us: it might keep something. */
-static fdl_code read_request(fdl_store *store, fdl_ref *ref, fdl_error *error) {
-    char *bytes = NULL;
-    size_t length = 0;
-    json_t *document = NULL;
-    const char *state = NULL, *version = NULL;
-    fdl_code code = fdl_store_read(store, ref->name, REQUEST_LIMIT_BYTES, &bytes, &length, NULL, error);
-    if (code == FDL_OK)
-        code = fdl_json_parse(bytes, length, ref->name, &document, error);
-    if (code == FDL_OK)
-        code = fdl_json_string(document, ref->name, "state", &state, error);
-    if (code == FDL_OK && strcmp(state, "waiting") == 0) {
-        code = fdl_json_string(document, ref->name, "version", &version, error);
-        if (code == FDL_OK && (!fdl_uuid_valid(version) || !fdl_str_fit(ref->id, sizeof ref->id, version)))
-            code = fdl_fail(error, FDL_FAILED, ref->name, "'%s' does not name a version", ref->name);
+/* One that cannot be understood stops us: it might keep something.  Most are long decided, and keep nothing. */
+static fdl_code add_request(fdl_repo *repo, int64_t number, fdl_ref_list *list, fdl_error *error) {
+    fdl_request_record request = {0};
+    fdl_code code = fdl_request_read(repo, number, &request, error);
+    if (code == FDL_OK && request.state == FDL_REQUEST_WAITING) {
+        code = fdl_grow(&list->items, list->count, sizeof *list->items, error);
+        if (code == FDL_OK) {
+            fdl_ref *ref = &list->items[list->count++];
+            memset(ref, 0, sizeof *ref);
+            snprintf(ref->name, sizeof ref->name, FDL_REF_REQUESTS "%" PRId64, number);
+            memcpy(ref->id, request.version, sizeof ref->id);
+        }
     }
-    json_decref(document);
-    free(bytes);
+    fdl_request_clear(&request);
     return code;
 }
 
-/* Requests are never deleted, so most of them are long decided. */
 static fdl_code add_requests(fdl_repo *repo, fdl_ref_list *list, fdl_error *error) {
-    fdl_store *store = fdl_repo_store(repo);
-    size_t kept = list->count;
-    fdl_code code = fdl_store_list(store, REQUESTS, FDL_ONE_LEVEL, take_name, list, error);
-    for (size_t i = kept; code == FDL_OK && i < list->count; i++) {
-        code = read_request(store, &list->items[i], error);
-        if (code == FDL_OK && list->items[i].id[0])
-            list->items[kept++] = list->items[i];
-    }
-    list->count = code == FDL_OK ? kept : list->count;
+    int64_t *numbers = NULL;
+    size_t count = 0;
+    fdl_code code = fdl_request_numbers(repo, &numbers, &count, error);
+    for (size_t i = 0; code == FDL_OK && i < count; i++)
+        code = add_request(repo, numbers[i], list, error);
+    free(numbers);
     return code;
 }
 

@@ -7,23 +7,24 @@
  *
  * Nothing a file points to is written after it, and a reader starts at the ref:
  * stopped anywhere before the ref, a push leaves files that no reader reaches,
- * and run again it uploads only what is missing.
+ * and run again it uploads only what is missing.  push_files.c does what comes
+ * before the ref.
+ *
+ * A host may move the ref by itself, later: then the version waits, and those
+ * behind it do so on this machine.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/asked.h"
 #include "flow/pending.h"
-#include "flow/sources.h"
-#include "flow/upload.h"
+#include "flow/push_files.h"
 #include "flow/work.h"
 #include "repo/history.h"
 #include "repo/layout.h"
 #include "store/promises.h"
 #include "util/file.h"
-#include "util/parallel.h"
 #include "util/text.h"
 
 void fdl_push_result_clear(fdl_push_result *result) {
@@ -42,130 +43,6 @@ typedef struct push {
     char branch[FDL_REF_BYTES];
     fdl_push_result *result;
 } push;
-
-/* ---- uploads ------------------------------------------------------------------ */
-
-static fdl_code upload(push *p, const char *key, const char *path, const char *sha256, fdl_error *error) {
-    return fdl_upload(p->store, key, path, sha256, &p->result->sent, error);
-}
-
-typedef struct data_push {
-    push *p;
-    fdl_needed needed;
-} data_push;
-
-/* Step 1.  Where DuckDB wrote into the repository itself, the file only has to be made durable. */
-static fdl_code push_data_file(void *data, size_t index, fdl_error *error) {
-    push *p = ((data_push *)data)->p;
-    const fdl_needed_file *file = &((data_push *)data)->needed.items[index];
-    char *key = NULL, *local = NULL;
-    if (!file->is_new)
-        return FDL_OK;
-    fdl_code code = fdl_str_format(&key, error, "%s%s", p->config->data_dir, file->path);
-    if (code == FDL_OK && p->local_data)
-        code = fdl_str_format(&local, error, "%s%s", p->local_data, file->path);
-    if (code == FDL_OK)
-        code = local && fdl_file_exists(local) ? upload(p, key, local, NULL, error) : fdl_store_sync(p->store, key, error);
-    free(local);
-    free(key);
-    return code;
-}
-
-static fdl_code push_data(push *p, const fdl_version *version, fdl_error *error) {
-    char *path = NULL;
-    data_push step = {.p = p};
-    fdl_code code = fdl_pending_file(&p->work, version->id, "files.txt", &path, error);
-    if (code == FDL_OK)
-        code = fdl_needed_read(path, &step.needed, error);
-    if (code == FDL_OK)
-        code = fdl_needed_check(p->repo, p->local_data, &step.needed, error);
-    if (code == FDL_OK)
-        code = fdl_parallel(step.needed.count, p->context->jobs, push_data_file, &step, error);
-    fdl_needed_clear(&step.needed);
-    free(path);
-    return code;
-}
-
-static fdl_code push_version_file(push *p, const fdl_version *version, const char *name, const char *sha256,
-                                  fdl_error *error) {
-    char key[FDL_KEY_BYTES];
-    char *path = NULL;
-    fdl_code code = fdl_key_version(key, version->id, name, error);
-    if (code == FDL_OK)
-        code = fdl_pending_file(&p->work, version->id, name, &path, error);
-    if (code == FDL_OK)
-        code = upload(p, key, path, sha256, error);
-    free(path);
-    return code;
-}
-
-/* The same bytes are often there already, from the version before: large ones are not sent to find that out. */
-static fdl_code push_source(push *p, const char *folder, const char *sha256, fdl_error *error) {
-    char key[FDL_SOURCE_KEY_BYTES];
-    char *path = NULL;
-    uint64_t size = 0;
-    fdl_object object = {0};
-    fdl_source_key(key, sha256);
-    fdl_code code = fdl_str_format(&path, error, "%s/%s", folder, sha256);
-    if (code == FDL_OK)
-        code = fdl_file_size(path, &size, error);
-    if (code == FDL_OK) {
-        fdl_error unseen;
-        bool there = fdl_store_head(p->store, key, &object, &unseen) == FDL_OK && object.size_bytes == size;
-        code = there ? FDL_OK : upload(p, key, path, sha256, error);
-    }
-    free(path);
-    return code;
-}
-
-static fdl_code push_sources(push *p, const fdl_version *version, fdl_error *error) {
-    char *folder = NULL;
-    DIR *dir = NULL;
-    fdl_code code = fdl_pending_file(&p->work, version->id, FDL_FOLDER_SOURCES, &folder, error);
-    if (code == FDL_OK && !(dir = opendir(folder)) && errno != ENOENT)
-        code = fdl_file_error(error, "list", folder, errno);
-    for (struct dirent *entry; code == FDL_OK && dir && (entry = readdir(dir));)
-        if (strlen(entry->d_name) == FDL_SHA256_BYTES - 1)
-            code = push_source(p, folder, entry->d_name, error);
-    if (dir)
-        closedir(dir);
-    free(folder);
-    return code;
-}
-
-static fdl_code push_record(push *p, const fdl_version *version, const fdl_file_record *record, fdl_error *error) {
-    return record->path ? push_version_file(p, version, record->path, record->sha256, error) : FDL_OK;
-}
-
-/* Before the record that it is about, so that no reader finds a signed version unsigned. */
-static fdl_code push_signature(push *p, const fdl_version *version, fdl_error *error) {
-    char *path = NULL;
-    fdl_code code = fdl_pending_file(&p->work, version->id, FDL_FILE_SIGNATURE, &path, error);
-    if (code == FDL_OK && fdl_file_exists(path))
-        code = push_version_file(p, version, FDL_FILE_SIGNATURE, NULL, error);
-    free(path);
-    return code;
-}
-
-/* Steps 1 to 4. */
-static fdl_code push_files(push *p, const fdl_version *version, fdl_error *error) {
-    fdl_code code = push_data(p, version, error);
-    if (code == FDL_OK)
-        code = push_sources(p, version, error);
-    if (code == FDL_OK)
-        code = push_record(p, version, &version->catalog.file, error);
-    for (size_t i = 0; i < version->other_count && code == FDL_OK; i++)
-        code = push_record(p, version, &version->others[i].file, error);
-    if (code == FDL_OK)
-        code = push_record(p, version, &version->dataset, error);
-    if (code == FDL_OK)
-        code = push_record(p, version, &version->files, error);
-    if (code == FDL_OK)
-        code = push_signature(p, version, error);
-    if (code == FDL_OK)
-        code = push_version_file(p, version, FDL_FILE_VERSION, NULL, error);
-    return code;
-}
 
 /* ---- the ref -------------------------------------------------------------------- */
 
@@ -231,24 +108,72 @@ static fdl_code landed_version(push *p, const fdl_version *version, fdl_error *e
     return code;
 }
 
+/* ---- a host that decides --------------------------------------------------------- */
+
+/* What became of an earlier push of this version that was left to the host.  A rejection is told once. */
+static fdl_code look_at_request(push *p, const fdl_version *version, fdl_error *error) {
+    fdl_request request;
+    fdl_code code = fdl_asked_read(&p->work, p->repo, version->id, &request, error);
+    if (code != FDL_OK || request.number == 0 || request.state == FDL_REQUEST_APPROVED)
+        return code; /* without a number there is nobody to ask but by trying again */
+    if (request.state == FDL_REQUEST_WAITING) {
+        p->result->request = request;
+        return FDL_OK;
+    }
+    code = fdl_asked_forget(&p->work, version->id, error);
+    if (code != FDL_OK)
+        return code;
+    return fdl_fail(error, FDL_REFUSED, version->id,
+                    "request %lld for version '%s' was rejected%s%s; push again to ask anew, or redo the work with 'fdl "
+                    "checkout %s %s --force' (which keeps a backup)",
+                    (long long)request.number, version->id, request.reason[0] ? ": " : "", request.reason, p->work.repo,
+                    p->work.path);
+}
+
+/*
+ * The version is complete in the repository, and the host will not move the ref
+ * for us: by a request that somebody approves, or by means of its own (403).
+ */
+static fdl_code leave_to_host(push *p, const fdl_version *version, fdl_error *error) {
+    p->result->request = (fdl_request){.state = FDL_REQUEST_WAITING, .number = fdl_asked_number(error->key)};
+    return fdl_asked_save(&p->work, version->id, p->result->request.number, error);
+}
+
+/* Step 5. */
+static fdl_code move_ref(push *p, const fdl_version *version, fdl_ref *ref, fdl_error *error) {
+    bool landed = false;
+    fdl_code code = fdl_ref_write(p->repo, p->branch, version->id, ref->id[0] ? ref : NULL, error);
+    if (code == FDL_WAITING || (code == FDL_DENIED && fdl_repo_is_http(p->repo)))
+        return leave_to_host(p, version, error);
+    if (code != FDL_CONFLICT)
+        return code;
+    fdl_error refused = *error; /* told as the comparison would have, a moment later */
+    code = read_ref(p, version, ref, &landed, error);
+    if (code == FDL_OK && !landed) {
+        *error = refused;
+        code = refused.code;
+    }
+    return code;
+}
+
+static bool is_waiting(const push *p) {
+    return p->result->request.state == FDL_REQUEST_WAITING;
+}
+
 static fdl_code push_one(push *p, const fdl_version *version, fdl_error *error) {
+    fdl_push_from from = {.work = &p->work, .repo = p->repo, .config = p->config, .local_data = p->local_data};
     fdl_ref ref = {0};
     bool landed = false;
     fdl_code code = read_ref(p, version, &ref, &landed, error);
     if (code == FDL_OK && !landed)
-        code = push_files(p, version, error);
-    if (code == FDL_OK && !landed) {
-        code = fdl_ref_write(p->repo, p->branch, version->id, ref.id[0] ? &ref : NULL, error);
-        if (code == FDL_CONFLICT) { /* tell it as the comparison would have, a moment later */
-            fdl_error refused = *error;
-            code = read_ref(p, version, &ref, &landed, error);
-            if (code == FDL_OK && !landed) {
-                *error = refused;
-                code = refused.code;
-            }
-        }
-    }
-    if (code == FDL_OK)
+        code = look_at_request(p, version, error);
+    if (code == FDL_OK && !landed && !is_waiting(p))
+        code = fdl_push_files(&from, version, &p->result->sent, error);
+    if (code == FDL_OK && !landed && !is_waiting(p))
+        code = move_ref(p, version, &ref, error);
+    if (code == FDL_OK && is_waiting(p))
+        memcpy(p->result->waiting, version->id, sizeof p->result->waiting);
+    else if (code == FDL_OK)
         code = landed_version(p, version, error);
     return code;
 }
@@ -305,8 +230,10 @@ fdl_code fdl_push(const fdl_context *context, const char *path, const fdl_push_o
     /* The first push tries the store out: init may have run elsewhere, or long ago. */
     if (code == FDL_OK && p.pending.count > 0 && !p.work.base.id[0] && !context->unsafe_no_conditions)
         code = fdl_store_check_conditions(p.store, error);
-    for (size_t i = 0; code == FDL_OK && i < p.pending.count; i++)
+    for (size_t i = 0; code == FDL_OK && i < p.pending.count && !is_waiting(&p); i++) {
         code = push_one(&p, &p.pending.items[i], error);
+        out->behind_count = p.pending.count - i - 1;
+    }
     /* Also when nothing was pending: that repairs a refs.json which a stopped push left behind. */
     if (code == FDL_OK || out->pushed_count > 0) {
         fdl_error late;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/refs.h"
 #include "repo/layout.h"
 #include "util/text.h"
 
@@ -54,6 +55,16 @@ static fdl_code refuse_expired_meanwhile(fdl_repo *repo, const fdl_ref *made, fd
     return code;
 }
 
+fdl_code fdl_ref_make(fdl_repo *repo, const char *full_name, const char *id, fdl_error *error) {
+    fdl_ref made = {0};
+    fdl_code code = fdl_ref_write(repo, full_name, id, NULL, error);
+    if (code != FDL_OK)
+        return code;
+    fdl_str_fit(made.name, sizeof made.name, full_name);
+    fdl_str_fit(made.id, sizeof made.id, id);
+    return refuse_expired_meanwhile(repo, &made, error);
+}
+
 fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, const char *revision, fdl_ref *out,
                         fdl_error *error) {
     fdl_ref ref = {0};
@@ -70,10 +81,8 @@ fdl_code fdl_ref_create(fdl_repo *repo, const char *kind, const char *name, cons
     if (code == FDL_OK) {
         memcpy(ref.name, full, sizeof ref.name);
         memcpy(ref.id, location.target.id, sizeof ref.id);
-        code = fdl_ref_write(repo, full, ref.id, NULL, error);
+        code = fdl_ref_make(repo, full, ref.id, error);
     }
-    if (code == FDL_OK)
-        code = refuse_expired_meanwhile(repo, &ref, error);
     if (code == FDL_OK)
         code = fdl_refs_json_update(repo, error);
     if (code == FDL_OK)

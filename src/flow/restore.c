@@ -261,6 +261,7 @@ static fdl_code publish(restore *r, fdl_error *error) {
         r->result->made = true;
         memcpy(r->result->id, made.id, sizeof r->result->id);
         r->result->seq = made.seq;
+        r->result->request = pushed.request;
     }
     fdl_push_result_clear(&pushed);
     return code;

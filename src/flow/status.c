@@ -1,12 +1,14 @@
 /*
  * status.c - where a working catalog stands: what is not committed, what is not
- * pushed, and whether its branch has moved.  Reads one ref of the repository;
+ * pushed, and whether its branch has moved.  Reads one ref of the repository,
+ * and the request of a version that waits for approval;
  * when that fails the local half is told all the same.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/asked.h"
 #include "flow/pending.h"
 #include "flow/work.h"
 #include "util/text.h"
@@ -82,6 +84,8 @@ fdl_code fdl_status(const fdl_context *context, const char *path, fdl_status_res
         code = fdl_repo_open(context, work.repo, &repo, error);
     if (code == FDL_OK) {
         fill_remote(repo, &status);
+        if (pending.count > 0 && fdl_asked_read(&work, repo, pending.items[0].id, &status.request, NULL) != FDL_OK)
+            status.request = (fdl_request){.state = FDL_NOT_ASKED};
         fdl_error ignored; /* without the repository the data folder is not known */
         if (fdl_work_attach_statement(&work, repo, &status.attach_statement, &ignored) != FDL_OK)
             status.attach_statement = NULL;

@@ -18,9 +18,22 @@ static fdl_code settle(fdl_store *store, const char *key, uint64_t size, fdl_err
     return code;
 }
 
+/* What a store told of one put; stores that are fast tell nothing. */
+typedef struct tally {
+    fdl_meter *meter;
+    int64_t bytes;
+} tally;
+
+static void count(void *data, int64_t bytes) {
+    tally *t = data;
+    __atomic_add_fetch(&t->bytes, bytes, __ATOMIC_RELAXED);
+    fdl_meter_moved(t->meter, bytes);
+}
+
 fdl_code fdl_upload(fdl_store *store, const char *key, const char *path, const char *sha256, fdl_sent *sent,
-                    fdl_error *error) {
-    fdl_source source = {.path = path, .sha256 = sha256};
+                    fdl_meter *meter, fdl_error *error) {
+    tally told = {.meter = meter};
+    fdl_source source = {.path = path, .sha256 = sha256, .moved = count, .moved_data = &told};
     uint64_t size = 0;
     fdl_code code = fdl_file_size(path, &size, error);
     if (code == FDL_OK)
@@ -29,5 +42,11 @@ fdl_code fdl_upload(fdl_store *store, const char *key, const char *path, const c
         __atomic_add_fetch(&sent->files, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&sent->bytes, size, __ATOMIC_RELAXED);
     }
-    return code == FDL_CONFLICT || code == FDL_UNCERTAIN ? settle(store, key, size, error) : code;
+    if (code == FDL_CONFLICT || code == FDL_UNCERTAIN)
+        code = settle(store, key, size, error);
+    if (code == FDL_OK) {
+        fdl_meter_moved(meter, (int64_t)size - told.bytes);
+        fdl_meter_file(meter);
+    }
+    return code;
 }

@@ -3,14 +3,15 @@
 #define FDL_FLOW_UPLOAD_H
 
 #include "fdl/flow.h"
+#include "flow/meter.h"
 
 /*
  * A key is never used for other bytes, so an object that is there already is
  * what an earlier, stopped run left: it must have the same size (FDL_FAILED),
  * and be there when the store says so.  `sha256` may be NULL.  Several threads
- * may add to one `sent`.
+ * may add to one `sent` and one `meter`.
  */
 fdl_code fdl_upload(fdl_store *store, const char *key, const char *path, const char *sha256, fdl_sent *sent,
-                    fdl_error *error);
+                    fdl_meter *meter, fdl_error *error);
 
 #endif

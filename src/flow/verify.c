@@ -137,12 +137,26 @@ typedef struct soundness {
     bool index;
 } soundness;
 
+static void check_story(verify *v, const fdl_version *version, const char *key, const fdl_frozen *frozen) {
+    int64_t snapshot = fdl_frozen_snapshot(frozen);
+    int64_t said = version->snapshot_id != snapshot ? version->snapshot_id : version->last_snapshot;
+    if (said != snapshot)
+        fdl_verify_finding(v, key, "'%s' ends with snapshot %" PRId64 ", version.json says %" PRId64, key, snapshot, said);
+    if (strcmp(fdl_frozen_format(frozen), version->catalog.format) != 0)
+        fdl_verify_finding(v, key, "'%s' is in DuckLake format %s, version.json says %.64s", key,
+                           fdl_frozen_format(frozen), version->catalog.format);
+}
+
 static fdl_code look_into(verify *v, const fdl_version *version, const soundness *sound, const char *key,
                           const char *catalog, fdl_error *error) {
     fdl_frozen *frozen = NULL;
     fdl_code code = fdl_verify_judge(v, fdl_frozen_open(fdl_repo_context(v->repo), catalog, &frozen, error), key, error);
     if (code == FDL_OK && frozen)
-        code = fdl_verify_judge(v, fdl_frozen_files(frozen, check_data_file, v, error), key, error);
+        check_story(v, version, key, frozen);
+    if (code == FDL_OK && frozen)
+        code = fdl_frozen_files(frozen, v->look ? v->look : check_data_file, v->look ? v->data : v, error);
+    if (frozen)
+        code = fdl_verify_judge(v, code, key, error);
     if (code == FDL_OK && frozen && sound->dataset)
         code = fdl_verify_dataset(v, version, frozen, error);
     if (code == FDL_OK && frozen && sound->index)
@@ -242,7 +256,7 @@ static fdl_code check_parent(verify *v, const fdl_version *version, fdl_error *e
     return fdl_verify_judge(v, code, version->parent, error);
 }
 
-static fdl_code check_version(verify *v, const char *id, fdl_error *error) {
+fdl_code fdl_verify_version(verify *v, const char *id, fdl_error *error) {
     fdl_version version = {0};
     fdl_expiry expiry = {0};
     char *bytes = NULL;
@@ -311,7 +325,7 @@ static fdl_code choose_versions(verify *v, fdl_error *error) {
 
 /* ---- the verb ------------------------------------------------------------------------------ */
 
-static void verify_clear(verify *v) {
+void fdl_verify_clear(verify *v) {
     for (size_t i = 0; i < v->id_count; i++)
         free(v->ids[i]);
     free(v->ids);
@@ -347,7 +361,7 @@ fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_findi
     if (code == FDL_OK)
         code = choose_versions(&v, error);
     for (size_t i = 0; code == FDL_OK && i < v.id_count; i++) /* grows while parents are found */
-        code = check_version(&v, v.ids[i], error);
-    verify_clear(&v);
+        code = fdl_verify_version(&v, v.ids[i], error);
+    fdl_verify_clear(&v);
     return code;
 }

@@ -21,6 +21,7 @@ typedef struct verify {
     const fdl_verify_options *options;
     fdl_finding_callback callback;
     void *data;
+    fdl_data_file_callback look; /* at each data file, with `data`; NULL: whether it is there, and what is in it */
     fdl_verify_result *result;
     fdl_ref_list refs;
 
@@ -44,6 +45,10 @@ fdl_code fdl_verify_object(verify *v, const char *key, uint64_t bytes, const cha
 
 /* The same of a file of a version; `sound`: it is there and as the record says. */
 fdl_code fdl_verify_record(verify *v, const char *id, const fdl_file_record *record, bool *sound, fdl_error *error);
+
+/* One version and all it carries; `refs` are those that point to it. */
+fdl_code fdl_verify_version(verify *v, const char *id, fdl_error *error);
+void fdl_verify_clear(verify *v);
 
 /* ---- verify_carries.c ------------------------------------------------------------ */
 

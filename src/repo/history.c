@@ -56,6 +56,17 @@ fdl_code fdl_history_has(fdl_repo *repo, const char *tip, const char *id, int64_
     return code;
 }
 
+fdl_code fdl_refs_reach(fdl_repo *repo, const fdl_ref_list *refs, const fdl_version *version, bool *reached,
+                        fdl_error *error) {
+    fdl_code code = FDL_OK;
+    *reached = false;
+    for (size_t i = 0; i < refs->count && !*reached; i++)
+        *reached = strcmp(refs->items[i].id, version->id) == 0;
+    for (size_t i = 0; code == FDL_OK && i < refs->count && !*reached; i++)
+        code = fdl_history_has(repo, refs->items[i].id, version->id, version->seq, reached, error);
+    return code;
+}
+
 /* ---- ids by their start -------------------------------------------------- */
 
 bool fdl_id_prefix_valid(const char *text) {

@@ -25,6 +25,10 @@ fdl_code fdl_parent_read(fdl_repo *repo, fdl_version *child, fdl_version *out, f
  */
 fdl_code fdl_history_has(fdl_repo *repo, const char *tip, const char *id, int64_t seq, bool *found, fdl_error *error);
 
+/* Whether one of the refs holds `version` or a descendant of it.  Reads what is above it from each. */
+fdl_code fdl_refs_reach(fdl_repo *repo, const fdl_ref_list *refs, const fdl_version *version, bool *reached,
+                        fdl_error *error);
+
 /* Whether `text` is a version id, or the first 8 characters or more of one. */
 bool fdl_id_prefix_valid(const char *text);
 

@@ -14,6 +14,7 @@
 #define FDL_REF_ALL "refs/"
 #define FDL_REF_HEADS "refs/heads/"
 #define FDL_REF_TAGS "refs/tags/"
+#define FDL_REF_REQUESTS "refs/requests/"
 
 #define FDL_FILE_VERSION "version.json"
 #define FDL_FILE_CATALOG "ducklake.duckdb"
@@ -28,6 +29,7 @@
 #define FDL_LIMIT_REF_BYTES 4096u
 #define FDL_LIMIT_VERSION_BYTES (1u << 20)
 #define FDL_LIMIT_EXPIRED_BYTES (1u << 16)
+#define FDL_LIMIT_REQUEST_BYTES (1u << 16)
 #define FDL_LIMIT_SIGNATURE_BYTES (1u << 16)
 #define FDL_LIMIT_REFS_JSON_BYTES (64u << 20)
 #define FDL_LIMIT_DATASET_BYTES (256u << 20)

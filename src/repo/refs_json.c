@@ -204,6 +204,8 @@ fdl_code fdl_refs_json_update(fdl_repo *repo, fdl_error *error) {
     fdl_code code = FDL_CONFLICT;
     for (int i = 0; i < ATTEMPTS && (code == FDL_CONFLICT || code == FDL_UNCERTAIN); i++)
         code = update_once(repo, error);
+    if (code == FDL_DENIED && strcmp(repo->store->ops->kind, "http") == 0)
+        return FDL_OK; /* a host that writes it itself lets nobody else */
     if (code == FDL_CONFLICT || code == FDL_UNCERTAIN)
         code = fdl_fail(error, code, FDL_KEY_REFS_JSON,
                         "'%s' in '%s' could not be written %d times in a row; the next "

@@ -120,6 +120,8 @@ static const fdl_store_ops fault_ops = {
     .list = fault_list,
     .sync = fault_sync,
     .purge = fault_purge,
+    .announce = fdl_wrapper_announce,
+    .vouched = fdl_wrapper_vouched,
     .clock = fdl_wrapper_clock,
     .free = fdl_wrapper_free,
 };

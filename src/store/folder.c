@@ -356,7 +356,7 @@ fdl_code fdl_store_open_folder(const fdl_context *context, const char *path, fdl
     if (code != FDL_OK)
         goto done;
     folder->store =
-        (fdl_store){.ops = &folder_ops, .context = context, .can_write = true, .can_list = true, .local = true};
+        (fdl_store){.ops = &folder_ops, .context = context, .can_list = true, .local = true};
     code = fdl_str_format(&folder->store.address, error, "%s%s", root, strcmp(root, "/") == 0 ? "" : "/");
     if (code != FDL_OK)
         goto done;

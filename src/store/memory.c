@@ -292,7 +292,7 @@ fdl_code fdl_store_open_memory(const fdl_context *context, fdl_store **out, fdl_
     if (code != FDL_OK)
         return code;
     memory->store =
-        (fdl_store){.ops = &memory_ops, .context = context, .can_write = true, .can_list = true, .local = true};
+        (fdl_store){.ops = &memory_ops, .context = context, .can_list = true, .local = true};
     code = fdl_str_copy(&memory->store.address, "memory://", error);
     if (code != FDL_OK) {
         free(memory);

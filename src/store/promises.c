@@ -44,9 +44,6 @@ typedef struct trial {
 static fdl_code start(trial *t, fdl_store *store, fdl_error *error) {
     char id[37];
     *t = (trial){.store = store, .error = error};
-    if (!store->can_write)
-        return fdl_fail(error, FDL_UNSUPPORTED, NULL, "'%s' takes no writes, so its promises cannot be tried",
-                        store->address);
     fdl_code code = fdl_uuid_v4(id, error);
     if (code != FDL_OK)
         return code;
@@ -270,8 +267,11 @@ static fdl_code count_entry(void *count, const fdl_entry *entry, fdl_error *erro
     return FDL_OK;
 }
 
+/* Where nothing can be listed, nothing relies on it. */
 static fdl_code try_list(trial *t) {
     char prefix[KEY_BYTES];
+    if (!t->store->can_list)
+        return FDL_OK;
     key_of(t, "list/", prefix);
     for (int written = 1; written <= 2; written++) {
         int count = 0;
@@ -363,8 +363,11 @@ fdl_code fdl_store_check_conditions(fdl_store *store, fdl_error *error) {
     trial t;
     fdl_promise promise = {.kept = true};
     fdl_object first;
-    bool ended = false;
-    fdl_code code = start(&t, store, error);
+    bool ended = false, vouched = false;
+    fdl_code code = fdl_store_vouched(store, &vouched, error);
+    if (code != FDL_OK || vouched)
+        return code;
+    code = start(&t, store, error);
     if (code != FDL_OK)
         return code;
     t.last = &promise;

@@ -41,9 +41,15 @@ struct fdl_remote {
                      fdl_error *error);
     /* Whether an answer will stay although its status is one of those that pass; may be NULL. */
     bool (*stays)(const fdl_http_response *response);
-    /* Fills `error` for an answer that is no success; never FDL_OK. */
+    /* Whether an answer says that the condition of a write did not hold. */
+    bool (*refused)(const fdl_http_response *response, fdl_condition condition);
+    /* Whether an answer says that there is no such object. */
+    bool (*missing)(const fdl_http_response *response);
+    /* Fills `error` for an answer that is no success, or a 202 to a write; never FDL_OK. */
     fdl_code (*explain)(fdl_remote *remote, const fdl_remote_request *request, const fdl_http_response *response,
                         fdl_error *error);
+    bool plain;             /* a web server: it need not tell the ETag of what it took */
+    int write_idle_limit_s; /* how long a write may take after its last byte; 0: as any request */
 };
 
 /*

@@ -90,15 +90,33 @@ static fdl_code s3_head(fdl_store *store, const char *key, fdl_object *object, f
     return fdl_remote_head(&((fdl_s3 *)store)->remote, key, object, error);
 }
 
+static fdl_code s3_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
+                       fdl_object *object, fdl_error *error) {
+    fdl_s3 *s3 = (fdl_s3 *)store;
+    fdl_remote_body body;
+    fdl_code code = fdl_remote_body_open(source, &body, error);
+    if (code == FDL_OK && body.http.length_bytes > s3->options.multipart_from_bytes)
+        code = fdl_s3_put_parts(s3, key, &body, condition, object, error);
+    else if (code == FDL_OK)
+        code = fdl_remote_put(&s3->remote, key, &body, condition, object, error);
+    fdl_remote_body_close(&body);
+    return code;
+}
+
+static fdl_code s3_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error) {
+    return fdl_remote_remove(&((fdl_s3 *)store)->remote, key, condition, error);
+}
+
 static const fdl_store_ops s3_ops = {
     .kind = "s3",
     .get = s3_get,
     .head = s3_head,
-    .put = fdl_s3_put,
-    .remove = fdl_s3_remove,
+    .put = s3_put,
+    .remove = s3_remove,
     .list = fdl_s3_list,
     .remove_many = fdl_s3_remove_many,
     .purge = fdl_s3_purge,
+    .presign = fdl_s3_presign_upload,
     .clock = fdl_s3_clock,
     .free = s3_free,
 };
@@ -115,8 +133,12 @@ fdl_code fdl_store_open_s3_with(const fdl_context *context, const char *address,
         free(s3);
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     }
-    s3->base = (fdl_store){.ops = &s3_ops, .context = context, .can_write = true, .can_list = true};
-    s3->remote = (fdl_remote){.send = fdl_s3_send, .stays = fdl_s3_blocked, .explain = fdl_s3_explain};
+    s3->base = (fdl_store){.ops = &s3_ops, .context = context, .can_list = true};
+    s3->remote = (fdl_remote){.send = fdl_s3_send,
+                              .stays = fdl_s3_blocked,
+                              .refused = fdl_s3_condition_failed,
+                              .missing = fdl_s3_missing,
+                              .explain = fdl_s3_explain};
     s3->options.multipart_from_bytes = options->multipart_from_bytes ? options->multipart_from_bytes : 64 * MIB;
     s3->options.part_bytes = options->part_bytes ? options->part_bytes : 32 * MIB;
     s3->options.page_entries = options->page_entries ? options->page_entries : 1000;

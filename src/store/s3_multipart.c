@@ -36,7 +36,7 @@ enum {
 typedef struct upload {
     fdl_s3 *s3;
     const char *key;
-    const fdl_s3_body *body;
+    const fdl_remote_body *body;
     fdl_condition condition;
     uint64_t part_bytes;
     unsigned part_count;
@@ -69,9 +69,9 @@ static fdl_code check_condition(const upload *u, fdl_error *error) {
     if (code != FDL_OK && !absent)
         return code == FDL_DENIED ? FDL_OK : code; /* may write but not read: the last step decides */
     if (u->condition.kind == FDL_IF_ABSENT)
-        return absent ? FDL_OK : fdl_s3_conflict(u->key, u->condition, error);
-    return !absent && fdl_s3_same_etag(now.etag, u->condition.etag) ? FDL_OK
-                                                                    : fdl_s3_conflict(u->key, u->condition, error);
+        return absent ? FDL_OK : fdl_remote_conflict(u->key, u->condition, error);
+    return !absent && fdl_remote_same_etag(now.etag, u->condition.etag) ? FDL_OK
+                                                                    : fdl_remote_conflict(u->key, u->condition, error);
 }
 
 static fdl_code start(upload *u, fdl_error *error) {
@@ -108,7 +108,7 @@ static fdl_code send_part(void *data, size_t index, fdl_error *error) {
                                   .params = params,
                                   .param_count = 2,
                                   .payload = payload};
-    fdl_code code = fdl_s3_digest(&part, payload, error);
+    fdl_code code = fdl_remote_digest(&part, payload, error);
     if (code == FDL_OK)
         code = fdl_remote_expect(&u->s3->remote, &request, &response, error);
     const char *etag = code == FDL_OK ? fdl_http_get(&response.headers, "ETag") : NULL;
@@ -197,7 +197,7 @@ static bool completed(const fdl_http_response *response, char etag[FDL_ETAG_LIMI
            *etag;
 }
 
-/* One round of the last step; as put_if_once in s3_put.c. */
+/* One round of the last step; as put_if_once in remote_put.c. */
 static fdl_code complete_once(upload *u, const fdl_remote_request *request, bool *doubt, bool *again,
                               fdl_object *object, fdl_error *error) {
     fdl_http_response response = {0};
@@ -209,19 +209,19 @@ static fdl_code complete_once(upload *u, const fdl_remote_request *request, bool
     if (code == FDL_OK && completed(&response, now.etag)) {
         if (object)
             *object = now;
-    } else if (fdl_s3_doubtful(code, &response) || (fdl_remote_success(&response) && !refused) || lost_id ||
+    } else if (fdl_remote_doubtful(code, &response) || (fdl_remote_success(&response) && !refused) || lost_id ||
                (refused && *doubt)) {
         *doubt = true;
         bool known = expected_etag(u, expected);
-        fdl_s3_verdict verdict =
-            fdl_s3_settle(u->s3, u->key, u->condition, now.size_bytes,
+        fdl_remote_verdict verdict =
+            fdl_remote_settle(&u->s3->remote, u->key, u->condition, now.size_bytes,
                           known || !u->body->sha256[0] ? NULL : u->body->sha256, known ? expected : NULL, &now);
-        *again = (verdict == FDL_S3_NOT_DONE || verdict == FDL_S3_UNREADABLE) && !lost_id && !refused;
-        code = verdict == FDL_S3_DONE ? FDL_OK : fdl_s3_uncertain(u->key, error);
+        *again = (verdict == FDL_WRITE_NOT_DONE || verdict == FDL_WRITE_UNREADABLE) && !lost_id && !refused;
+        code = verdict == FDL_WRITE_DONE ? FDL_OK : fdl_remote_uncertain(u->key, error);
         if (code == FDL_OK && object)
             *object = now;
     } else if (refused) {
-        code = fdl_s3_conflict(u->key, u->condition, error);
+        code = fdl_remote_conflict(u->key, u->condition, error);
     } else if (code == FDL_OK) {
         code = u->s3->remote.explain(&u->s3->remote, request, &response, error);
     }
@@ -248,10 +248,10 @@ static fdl_code complete(upload *u, fdl_object *object, fdl_error *error) {
     if (code == FDL_OK) {
         body.bytes = xml.data;
         body.length_bytes = xml.length;
-        code = fdl_s3_digest(&body, payload, error);
+        code = fdl_remote_digest(&body, payload, error);
     }
     if (code == FDL_OK)
-        code = fdl_s3_add_condition(&headers, u->condition, error);
+        code = fdl_remote_add_condition(&headers, u->condition, error);
     bool doubt = false;
     for (int attempt = 1; code == FDL_OK; attempt++) {
         bool again = false;
@@ -266,7 +266,7 @@ static fdl_code complete(upload *u, fdl_object *object, fdl_error *error) {
     return code;
 }
 
-fdl_code fdl_s3_put_parts(fdl_s3 *s3, const char *key, const fdl_s3_body *body, fdl_condition condition,
+fdl_code fdl_s3_put_parts(fdl_s3 *s3, const char *key, const fdl_remote_body *body, fdl_condition condition,
                           fdl_object *object, fdl_error *error) {
     upload u = {.s3 = s3, .key = key, .body = body, .condition = condition};
     uint64_t length = body->http.length_bytes;

@@ -156,7 +156,7 @@ fdl_code fdl_s3_purge(fdl_store *store, const char *key, fdl_error *error) {
         return code;
     if (versioning == FDL_S3_VERSIONED)
         return delete_versions(s3, key, error);
-    return fdl_s3_remove(store, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
+    return fdl_remote_remove(&s3->remote, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
 }
 
 /* ---- the clock ---------------------------------------------------------------- */

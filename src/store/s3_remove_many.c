@@ -137,7 +137,7 @@ fdl_code fdl_s3_remove_many(fdl_store *store, const char *const *keys, size_t co
     if (code == FDL_OK)
         code = fdl_sha256_bytes(xml.data, xml.length, sha256, error);
     if (code == FDL_OK)
-        code = fdl_s3_add_checksum(&headers, sha256, error);
+        code = fdl_remote_add_checksum(&headers, sha256, error);
     if (code == FDL_OK) {
         fdl_http_body body = {.bytes = xml.data, .fd = -1, .length_bytes = xml.length};
         fdl_remote_request request = {

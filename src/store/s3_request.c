@@ -325,28 +325,6 @@ fdl_code fdl_s3_explain(fdl_remote *remote, const fdl_remote_request *request, c
 
 /* ---- conditions ----------------------------------------------------------- */
 
-bool fdl_s3_same_etag(const char *a, const char *b) {
-    size_t length_a = strlen(a);
-    size_t length_b = strlen(b);
-    if (length_a >= 2 && a[0] == '"' && a[length_a - 1] == '"') {
-        a++;
-        length_a -= 2;
-    }
-    if (length_b >= 2 && b[0] == '"' && b[length_b - 1] == '"') {
-        b++;
-        length_b -= 2;
-    }
-    return length_a == length_b && memcmp(a, b, length_a) == 0;
-}
-
-fdl_code fdl_s3_add_condition(fdl_http_headers *headers, fdl_condition condition, fdl_error *error) {
-    if (condition.kind == FDL_IF_ABSENT)
-        return fdl_http_add(headers, "If-None-Match", "*", error);
-    if (condition.kind == FDL_IF_MATCH)
-        return fdl_http_add(headers, "If-Match", condition.etag, error);
-    return FDL_OK;
-}
-
 bool fdl_s3_error_is(const fdl_http_response *response, const char *code) {
     char told_code[64];
     return fdl_s3_field(response->text.data, response->text.length, "Error", "Code", told_code, sizeof told_code) &&
@@ -363,10 +341,8 @@ bool fdl_s3_condition_failed(const fdl_http_response *response, fdl_condition co
            !fdl_s3_error_is(response, "NoSuchUpload");
 }
 
-fdl_code fdl_s3_conflict(const char *key, fdl_condition condition, fdl_error *error) {
-    if (condition.kind == FDL_IF_ABSENT)
-        return fdl_fail(error, FDL_CONFLICT, key, "'%s' exists already", key);
-    return fdl_fail(error, FDL_CONFLICT, key, "'%s' is not what was read: somebody changed it meanwhile", key);
+bool fdl_s3_missing(const fdl_http_response *response) {
+    return response->status == 404 && !fdl_s3_error_is(response, "NoSuchBucket");
 }
 
 /* ---- signed URLs ---------------------------------------------------------- */

@@ -136,15 +136,6 @@ static fdl_code check_condition(const char *key, fdl_condition condition, fdl_er
     return FDL_OK;
 }
 
-/* A key for an operation that writes. */
-static fdl_code check_write(const fdl_store *store, const char *key, fdl_error *error) {
-    fdl_code code = fdl_key_check(key, error);
-    if (code == FDL_OK && !store->can_write)
-        code = fdl_fail(error, FDL_UNSUPPORTED, key, "'%s' takes no writes; name a folder, a bucket or an fdl host",
-                        store->address);
-    return code;
-}
-
 fdl_code fdl_store_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
                        fdl_object *object, fdl_error *error) {
     fdl_code code = fdl_key_check(key, error);
@@ -160,14 +151,28 @@ fdl_code fdl_store_head(fdl_store *store, const char *key, fdl_object *object, f
 
 fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                        fdl_object *object, fdl_error *error) {
-    fdl_code code = check_write(store, key, error);
+    fdl_code code = fdl_key_check(key, error);
     if (code == FDL_OK)
         code = check_condition(key, condition, error);
     return code == FDL_OK ? store->ops->put(store, key, source, condition, object, error) : code;
 }
 
+fdl_code fdl_store_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; i < count && code == FDL_OK; i++) {
+        files[i].there = false;
+        code = fdl_key_check(files[i].key, error);
+    }
+    return code == FDL_OK && count > 0 && store->ops->announce ? store->ops->announce(store, files, count, error) : code;
+}
+
+fdl_code fdl_store_vouched(fdl_store *store, bool *out, fdl_error *error) {
+    *out = false;
+    return store->ops->vouched ? store->ops->vouched(store, out, error) : FDL_OK;
+}
+
 fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error) {
-    fdl_code code = check_write(store, key, error);
+    fdl_code code = fdl_key_check(key, error);
     if (code == FDL_OK)
         code = check_condition(key, condition, error);
     if (code == FDL_OK && condition.kind == FDL_IF_ABSENT)
@@ -220,7 +225,7 @@ fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys, size_t
     removal r = {.store = store, .keys = keys, .count = count};
     fdl_code code = FDL_OK;
     for (size_t i = 0; i < count && code == FDL_OK; i++)
-        code = check_write(store, keys[i], error);
+        code = fdl_key_check(keys[i], error);
     if (code != FDL_OK || count == 0)
         return code;
     if (store->ops->remove_many) {
@@ -233,12 +238,30 @@ fdl_code fdl_store_remove_many(fdl_store *store, const char *const *keys, size_t
 }
 
 fdl_code fdl_store_purge(fdl_store *store, const char *key, fdl_error *error) {
-    fdl_code code = check_write(store, key, error);
+    fdl_code code = fdl_key_check(key, error);
     if (code != FDL_OK)
         return code;
     if (store->ops->purge)
         return store->ops->purge(store, key, error);
     return store->ops->remove(store, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
+}
+
+fdl_code fdl_store_presign(fdl_store *store, const char *key, const fdl_upload_terms *upload, fdl_upload_url *out,
+                           fdl_error *error) {
+    fdl_code code = fdl_key_check(key, error);
+    if (code == FDL_OK && !store->ops->presign)
+        code = fdl_fail(error, FDL_UNSUPPORTED, key, "'%s' gives no urls for uploads", store->address);
+    if (code == FDL_OK && upload->size_bytes > FDL_UPLOAD_LIMIT_BYTES)
+        code = fdl_fail(error, FDL_USAGE, key, "'%s' has %llu bytes; an upload by url takes at most %llu", key,
+                        (unsigned long long)upload->size_bytes, (unsigned long long)FDL_UPLOAD_LIMIT_BYTES);
+    return code == FDL_OK ? store->ops->presign(store, key, upload, out, error) : code;
+}
+
+void fdl_upload_url_clear(fdl_upload_url *url) {
+    for (size_t i = 0; i < url->header_count; i++)
+        free(url->values[i]);
+    free(url->url);
+    *url = (fdl_upload_url){0};
 }
 
 fdl_code fdl_store_clock(fdl_store *store, int64_t *now_ms, fdl_error *error) {
@@ -298,18 +321,22 @@ typedef struct download {
     int fd;
     fdl_sha256 hash;
     uint64_t size_bytes;
+    fdl_moved moved;
+    void *moved_data;
 } download;
 
 static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
     download *d = data;
     d->size_bytes += length;
+    if (d->moved)
+        d->moved(d->moved_data, (int64_t)length);
     fdl_code code = fdl_sha256_add(&d->hash, bytes, length, error);
     return code == FDL_OK ? fdl_fd_write(d->fd, d->path, bytes, length, error) : code;
 }
 
 fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
-                            fdl_object *object, fdl_error *error) {
-    download d = {.path = path, .fd = -1};
+                            fdl_object *object, fdl_moved moved, void *moved_data, fdl_error *error) {
+    download d = {.path = path, .fd = -1, .moved = moved, .moved_data = moved_data};
     fdl_object found;
     char digest[65];
     char *temp = NULL;

@@ -122,6 +122,8 @@ static const fdl_store_ops trace_ops = {
     .list = trace_list,
     .sync = trace_sync,
     .purge = trace_purge,
+    .announce = fdl_wrapper_announce,
+    .vouched = fdl_wrapper_vouched,
     .clock = fdl_wrapper_clock,
     .free = fdl_wrapper_free,
 };

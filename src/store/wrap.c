@@ -31,6 +31,14 @@ fdl_code fdl_wrapper_open(const fdl_store_ops *ops, fdl_store *inner, void *data
     return FDL_OK;
 }
 
+fdl_code fdl_wrapper_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error) {
+    return fdl_store_announce(((fdl_wrapper *)store)->inner, files, count, error);
+}
+
+fdl_code fdl_wrapper_vouched(fdl_store *store, bool *out, fdl_error *error) {
+    return fdl_store_vouched(((fdl_wrapper *)store)->inner, out, error);
+}
+
 fdl_code fdl_wrapper_clock(fdl_store *store, int64_t *now_ms, fdl_error *error) {
     return fdl_store_clock(((fdl_wrapper *)store)->inner, now_ms, error);
 }

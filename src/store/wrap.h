@@ -13,7 +13,7 @@
 
 #include "fdl/store.h"
 
-/* Many removals at once come as one each; the clock is asked without being counted. */
+/* Many removals at once come as one each; announcements and the clock are not counted. */
 typedef enum fdl_op {
     FDL_OP_GET,
     FDL_OP_HEAD,
@@ -84,6 +84,8 @@ typedef struct fdl_wrapper {
 } fdl_wrapper;
 
 fdl_code fdl_wrapper_open(const fdl_store_ops *ops, fdl_store *inner, void *data, fdl_store **out, fdl_error *error);
+fdl_code fdl_wrapper_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error);
+fdl_code fdl_wrapper_vouched(fdl_store *store, bool *out, fdl_error *error);
 fdl_code fdl_wrapper_clock(fdl_store *store, int64_t *now_ms, fdl_error *error);
 void fdl_wrapper_free(fdl_store *store);
 

@@ -95,11 +95,15 @@ const char *fdl_code_name(fdl_code code) {
         return "unsupported";
     case FDL_UNCERTAIN:
         return "uncertain";
+    case FDL_WAITING:
+        return "waiting";
     }
     return "failure";
 }
 
 int fdl_exit_status(fdl_code code) {
+    if (code == FDL_WAITING)
+        return 0;
     return code >= FDL_OK && code <= FDL_REFUSED ? (int)code : (int)FDL_FAILED;
 }
 

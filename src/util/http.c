@@ -240,6 +240,12 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
 
 /* ---- what goes out -------------------------------------------------------- */
 
+static void tell_moved(const exchange *x, int64_t bytes) {
+    const fdl_http_body *body = x->request->body;
+    if (body && body->moved && bytes != 0)
+        body->moved(body->moved_data, bytes);
+}
+
 static size_t on_read(char *out, size_t size, size_t count, void *data) {
     exchange *x = data;
     const fdl_http_body *body = x->request->body;
@@ -261,6 +267,7 @@ static size_t on_read(char *out, size_t size, size_t count, void *data) {
         }
         length = (size_t)got;
     }
+    tell_moved(x, (int64_t)length);
     x->sent_bytes += length;
     return length;
 }
@@ -270,6 +277,7 @@ static int on_seek(void *data, curl_off_t offset, int origin) {
     exchange *x = data;
     if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > x->request->body->length_bytes)
         return CURL_SEEKFUNC_FAIL;
+    tell_moved(x, (int64_t)offset - (int64_t)x->sent_bytes);
     x->sent_bytes = (uint64_t)offset;
     return CURL_SEEKFUNC_OK;
 }
@@ -474,12 +482,16 @@ static fdl_code send_to(fdl_http *http, const char *url, bool trusted, const fdl
     if (!x.curl)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     set_options(&x, http, url);
+    if (request->netrc && trusted)
+        curl_easy_setopt(x.curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     fdl_code code = set_headers(&x, trusted, &list);
     if (code != FDL_OK)
         goto done;
 
     CURLcode result = perform(x.curl);
     response->outcome = outcome_of(&x, result);
+    if (response->outcome != FDL_HTTP_ANSWERED || !success(response->status))
+        tell_moved(&x, -(int64_t)x.sent_bytes);
     if (response->outcome != FDL_HTTP_ANSWERED) {
         code = x.code != FDL_OK ? x.code : tell(&x, http, result);
         goto done;

@@ -9,7 +9,7 @@
  * libcurl by itself sends a request again when a kept connection turns out dead,
  * which a conditional write must not survive twice (`once`).
  *
- * Environment: the usual proxy variables; AWS_CA_BUNDLE, CURL_CA_BUNDLE and
+ * Environment: the usual proxy variables; HOME, for ~/.netrc; AWS_CA_BUNDLE, CURL_CA_BUNDLE and
  * SSL_CERT_FILE name other certificate authorities.
  */
 #ifndef FDL_UTIL_HTTP_H
@@ -60,6 +60,8 @@ typedef struct fdl_http_body {
     const char *path; /* what the file is called in errors */
     uint64_t offset_bytes;
     uint64_t length_bytes;
+    void (*moved)(void *moved_data, int64_t bytes); /* as fdl_source's (fdl/store.h); may be NULL */
+    void *moved_data;
 } fdl_http_body;
 
 /* How an exchange ended. */
@@ -97,6 +99,7 @@ typedef struct fdl_http_request {
     const fdl_http_body *body; /* NULL: none */
     bool once;                 /* never send it twice, not even when a kept connection was dead */
     bool follow;               /* redirects of GET and HEAD */
+    bool netrc;                /* ~/.netrc may tell who we are, to the host of `url` alone */
     fdl_http_begin begin;      /* may be NULL */
     fdl_http_sink sink;        /* gets the body of a 2xx; NULL: it goes to response->text */
     void *data;                /* for begin and sink */

@@ -40,6 +40,16 @@ static void to_hex(const unsigned char *bytes, size_t length, char *out) {
     out[2 * length] = '\0';
 }
 
+fdl_code fdl_random_hex(size_t count, char *out, fdl_error *error) {
+    unsigned char bytes[32];
+    if (count > sizeof bytes)
+        return fdl_fail(error, FDL_FAILED, NULL, "at most 32 random bytes at once");
+    fdl_code code = random_bytes(bytes, count, error);
+    if (code == FDL_OK)
+        to_hex(bytes, count, out);
+    return code;
+}
+
 /* Sets version and variant, and writes 8-4-4-4-12. */
 static void uuid_write(unsigned char bytes[16], unsigned version, char out[37]) {
     bytes[6] = (unsigned char)((bytes[6] & 0x0f) | (version << 4));

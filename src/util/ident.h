@@ -16,6 +16,9 @@ fdl_code fdl_uuid_v7(char out[37], fdl_error *error);
 /* 8-4-4-4-12 lower-case hex, any version. */
 bool fdl_uuid_valid(const char *text);
 
+/* `count` random bytes (at most 32) as hex with a NUL: what nobody can guess. */
+fdl_code fdl_random_hex(size_t count, char *out, fdl_error *error);
+
 typedef struct fdl_sha256 {
     void *state; /* libcrypto's */
 } fdl_sha256;

@@ -104,6 +104,27 @@ bool fdl_str_fit(char *out, size_t out_bytes, const char *text) {
     return fits;
 }
 
+bool fdl_base64_decode(const char *text, void *out, size_t out_bytes, size_t *length) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char *to = out;
+    size_t all = strlen(text);
+    size_t padding = all > 0 && text[all - 1] == '=' ? (all > 1 && text[all - 2] == '=' ? 2 : 1) : 0;
+    if (all % 4 != 0 || all / 4 * 3 - padding > out_bytes)
+        return false;
+    unsigned bits = 0;
+    size_t filled = 0;
+    for (size_t i = 0; i < all - padding; i++) {
+        const char *digit = memchr(digits, text[i], sizeof digits - 1);
+        if (!digit)
+            return false;
+        bits = (bits << 6 | (unsigned)(digit - digits)) & 0xffffff;
+        if (i % 4 != 0) /* each digit but the first of four completes a byte */
+            to[filled++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
+    }
+    *length = filled;
+    return padding == 0 || (bits & (padding == 2 ? 15u : 3u)) == 0; /* what the padding leaves over must be nothing */
+}
+
 size_t fdl_utf8_char(const char *bytes, size_t length) {
     const unsigned char *u = (const unsigned char *)bytes;
     if (length == 0)

@@ -32,6 +32,9 @@ bool fdl_str_fit(char *out, size_t out_bytes, const char *text);
 /* "1.2 MB", for people. */
 const char *fdl_size_text(unsigned long long bytes, char out[32]);
 
+/* Base64 with padding, strict; false when it is none, or longer than `out_bytes`. */
+bool fdl_base64_decode(const char *text, void *out, size_t out_bytes, size_t *length);
+
 /* Strict UTF-8 (no surrogates, no overlong forms). */
 bool fdl_utf8_valid(const char *bytes, size_t length);
 /* The bytes of the one character that `bytes` starts with, 1 to 4; 0 when it is none. */

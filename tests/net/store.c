@@ -8,7 +8,7 @@
  *     put KEY TEXT [absent | match ETAG] | putfile KEY PATH [absent | match ETAG]
  *     remove KEY [match ETAG] | removemany KEY... | purge KEY
  *     list PREFIX one|all
- *     presign METHOD KEY SECONDS [HEADER VALUE]...
+ *     presign METHOD KEY SECONDS [HEADER VALUE]... | presignput KEY BYTES SECONDS [SHA256]
  *     describe | promises | clock
  *
  * All commands use one store, so connections are kept between them.  Each prints
@@ -189,6 +189,22 @@ static fdl_code do_presign(json_t *answer, char **arguments, int count) {
     return code;
 }
 
+static fdl_code do_presign_put(json_t *answer, char **arguments, int count) {
+    fdl_upload_url url = {0};
+    fdl_upload_terms upload = {.size_bytes = strtoull(argument(arguments, count, 2), NULL, 10),
+                         .content_type = "application/vnd.apache.parquet",
+                         .expires_s = strtoll(argument(arguments, count, 3), NULL, 10),
+                         .sha256 = count > 4 ? arguments[4] : NULL};
+    fdl_code code = fdl_store_presign(store, argument(arguments, count, 1), &upload, &url, &error);
+    json_t *headers = json_object();
+    for (size_t i = 0; i < url.header_count; i++)
+        set_text(headers, url.names[i], url.values[i]);
+    json_object_set_new(answer, "headers", headers);
+    set_text(answer, "url", url.url);
+    fdl_upload_url_clear(&url);
+    return code;
+}
+
 static fdl_code do_describe(json_t *answer, char **arguments, int count) {
     (void)arguments;
     (void)count;
@@ -231,6 +247,7 @@ static fdl_code run(json_t *answer, char **arguments, int count) {
         {"remove", do_remove},
         {"list", do_list},
         {"presign", do_presign},
+        {"presignput", do_presign_put},
         {"describe", do_describe},
         {"promises", do_promises},
         {"removemany", do_remove_many},

@@ -6,6 +6,7 @@ Amazon's own client (boto) looks at what we wrote, and writes what we read.
 import base64
 import hashlib
 import os
+import subprocess
 import urllib.error
 import urllib.request
 
@@ -410,6 +411,48 @@ def test_a_signed_url_uploads_once_and_only_what_was_meant(versitygw):
     assert store.ok("read", "data/a b+c.parquet")["text"] == "the content"
     assert fetch(url, "PUT", b"the content", headers)[0] == 412
     assert fetch(url)[0] == 403
+
+
+def curl(url, content, headers):
+    """The status of an upload by a program that knows nothing of S3."""
+    words = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+    done = subprocess.run(
+        ["curl", "-s", "-S", "--noproxy", "*", "-o", os.devnull, "-w", "%{http_code}", "-X", "PUT", *words, "--data-binary", "@-", url],
+        input=content,
+        capture_output=True,
+        check=True,
+    )
+    return int(done.stdout)
+
+
+def test_an_upload_url_creates_one_object_and_nothing_else(s3, bucket):
+    store = Store(f"s3://{bucket}/lake", s3.client_environment())
+    key, content = "data/main/t/a b+c.parquet", b"the content"
+    sha256 = hashlib.sha256(content).hexdigest()
+    answer = store.ok("presignput", key, len(content), "600", sha256)
+    url, headers = answer["url"], answer["headers"]
+    assert headers == {"Content-Type": "application/vnd.apache.parquet", **upload_headers(content)}
+    if s3.checks:
+        for name in headers:
+            left_out = {other: value for other, value in headers.items() if other != name}
+            if name != "Content-Length":  # curl has its own
+                assert curl(url, content, left_out) in (400, 403), name
+        assert curl(url, b"the contenT", headers) == 400
+        longer = {**headers, "Content-Length": "12"}
+        assert curl(url, b"the content!", longer) == 403
+        unproved = store.ok("presignput", key, len(content), "600")
+        assert "x-amz-checksum-sha256" not in unproved["headers"]
+        assert curl(unproved["url"], b"longer content", {**unproved["headers"], "Content-Length": "14"}) == 403
+        assert store("head", key)["code"] == "not_found"
+    assert curl(url, content, headers) == 200
+    assert store.ok("read", key)["text"] == "the content"
+    assert s3.boto().head_object(Bucket=bucket, Key=f"lake/{key}")["ContentType"] == "application/vnd.apache.parquet"
+    assert curl(url, content, headers) == 412
+    assert store("presignput", key, (5 << 30) + 1, "600")["code"] == "usage"
+
+
+def test_a_store_without_upload_urls_says_so(tmp_path):
+    assert Store(str(tmp_path))("presignput", "data/x.parquet", "1", "60")["code"] == "unsupported"
 
 
 def test_a_signed_url_needs_credentials(s3, bucket):

@@ -30,6 +30,7 @@ typedef struct contract_place {
     void (*close)(void *data);
 
     bool nests;         /* "a" and "a/b" may both be objects; false: FDL_CONFLICT */
+    bool nests_unsaid;  /* it depends on the server, which does not tell why it refuses */
     bool checks_sha256; /* a put whose bytes do not have the source's sha256 fails */
     bool syncs;         /* sync looks for the object (others have nothing to do there) */
     int race_rounds;    /* how often the racing tests go round; 0: 20 */

@@ -161,7 +161,7 @@ static void expect_address(const char *given, const char *wanted) {
     expect_ok(fdl_store_open(NULL, given, &store, &error), &error);
     assert_string_equal(store->address, wanted);
     assert_string_equal(store->ops->kind, "folder");
-    assert_true(store->can_list && store->can_write && store->local);
+    assert_true(store->can_list && store->local);
     fdl_store_free(store);
 }
 

@@ -3,12 +3,14 @@
  */
 #include "history.h"
 
+#include "catalog/catalog.h"
 #include "catalog/duck.h"
 #include "catalog/ducklake_schema.h"
 #include "repo/layout.h"
 #include "util/buf.h"
 #include "util/file.h"
 #include "util/ident.h"
+#include "util/json.h"
 #include "util/text.h"
 
 #define VERSIONS_LIMIT 100
@@ -21,6 +23,7 @@ struct history_object {
     char *key;
     char *bytes;
     size_t length;
+    char *dataset; /* dataset.json, of a catalog */
 };
 
 /* ---- a store whose clock can be late --------------------------------------------------- */
@@ -223,6 +226,20 @@ static void make_catalog(history *h, const char *path, const char *files) {
     fdl_buf_clear(&sql);
 }
 
+static char *describe(history *h, const char *path) {
+    fdl_frozen *frozen = NULL;
+    json_t *tables = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    expect(h, FDL_OK, fdl_frozen_open(&h->context, path, &frozen, &h->error));
+    expect(h, FDL_OK, fdl_frozen_describe(frozen, &tables, &h->error));
+    json_t *dataset = json_pack("{s:o}", "tables", tables);
+    expect(h, FDL_OK, fdl_json_write(dataset, &text, &length, &h->error));
+    json_decref(dataset);
+    fdl_frozen_free(frozen);
+    return text;
+}
+
 /* Made once for all tests that want the same; DuckDB takes its time. */
 static const struct history_object *catalog_of(history *h, const char *files) {
     static struct history_object made[CATALOGS_LIMIT];
@@ -236,6 +253,7 @@ static const struct history_object *catalog_of(history *h, const char *files) {
     make_catalog(h, path, files);
     expect(h, FDL_OK, fdl_file_read(path, 64 << 20, &new->bytes, &new->length, &h->error));
     expect(h, FDL_OK, fdl_str_copy(&new->key, files, &h->error));
+    new->dataset = describe(h, path);
     expect(h, FDL_OK, fdl_file_remove(path, &h->error));
     count++;
     free(path);
@@ -267,7 +285,6 @@ static int64_t seq_of(history *h, int parent) {
 const char *history_version(history *h, int number, int parent, const char *files) {
     const char *id = history_id(number);
     const struct history_object *catalog = catalog_of(h, files);
-    const char *dataset = "{\"tables\": []}\n";
     char key[FDL_KEY_BYTES];
     char *bytes = NULL;
     size_t length = 0;
@@ -286,7 +303,7 @@ const char *history_version(history *h, int number, int parent, const char *file
         files += strlen(text);
     }
     put_file(h, id, FDL_FILE_CATALOG, catalog->bytes, catalog->length, &version.catalog.file);
-    put_file(h, id, FDL_FILE_DATASET, dataset, strlen(dataset), &version.dataset);
+    put_file(h, id, FDL_FILE_DATASET, catalog->dataset, strlen(catalog->dataset), &version.dataset);
     expect(h, FDL_OK, fdl_version_write(&version, &bytes, &length, &h->error));
     expect(h, FDL_OK, fdl_key_version(key, id, FDL_FILE_VERSION, &h->error));
     put_bytes(h, key, bytes, length);
@@ -299,6 +316,16 @@ void history_ref(history *h, const char *name, int number) {
     snprintf(key, sizeof key, "refs/%s", name);
     snprintf(line, sizeof line, "%s\n", history_id(number));
     history_put(h, key, line);
+}
+
+void history_request(history *h, int number, int version, const char *state) {
+    char key[FDL_REF_BYTES], text[400];
+    snprintf(key, sizeof key, FDL_REF_REQUESTS "%d", number);
+    snprintf(text, sizeof text,
+             "{\"branch\":\"refs/heads/main\",\"version\":\"%s\",\"expected\":null,\"author\":{\"name\":\"bob\"},"
+             "\"created_at\":\"2026-01-29T00:00:00Z\",\"state\":\"%s\"}",
+             history_id(version), state);
+    history_put(h, key, text);
 }
 
 bool history_has_catalog(history *h, int number) {

@@ -51,6 +51,9 @@ const char *history_id(int number);
 /* The ref "heads/main" or "tags/v1" now points to a version. */
 void history_ref(history *h, const char *name, int number);
 
+/* "refs/requests/<number>": the push of a version onto main, and its state. */
+void history_request(history *h, int number, int version, const char *state);
+
 void history_put(history *h, const char *key, const char *text);
 void history_remove(history *h, const char *key);
 bool history_has(history *h, const char *key);

@@ -104,12 +104,8 @@ static void a_push_that_waits_for_approval_keeps_its_version(void **state) {
     (void)state;
     history h;
     open_branches(&h);
-    history_put(&h, "refs/requests/1",
-                "{\"branch\":\"refs/heads/main\",\"version\":\"019a0000-0000-7000-8000-000000000003\","
-                "\"state\":\"waiting\"}");
-    history_put(&h, "refs/requests/2",
-                "{\"branch\":\"refs/heads/main\",\"version\":\"019a0000-0000-7000-8000-000000000004\","
-                "\"state\":\"rejected\",\"reason\":\"no\"}");
+    history_request(&h, 1, 3, "waiting");
+    history_request(&h, 2, 4, "rejected");
     expect(&h, FDL_OK, keep_one(&h));
     expect_state(&h, 7, "1 2rc 3 4rc 5 6rc 7");
     history_close(&h);

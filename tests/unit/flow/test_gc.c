@@ -112,8 +112,7 @@ static void a_push_that_waits_for_approval_is_reachable(void **state) {
     history h;
     fdl_gc_result result = {0};
     open_line(&h);
-    history_put(&h, "refs/requests/1",
-                "{\"version\":\"019a0000-0000-7000-8000-000000000004\",\"state\":\"waiting\"}");
+    history_request(&h, 1, 4, "waiting");
     expect(&h, FDL_OK, gc_with(&h, 0, true, &result));
     assert_true(history_has_catalog(&h, 4));
     fdl_gc_result_clear(&result);

@@ -266,8 +266,7 @@ static void a_push_that_waits_for_approval_stops_it(void **state) {
     history_version(&h, 1, 0, "a");
     history_version(&h, 2, 1, "b");
     history_ref(&h, "heads/main", 2);
-    history_put(&h, "refs/requests/4",
-                "{\"version\":\"019a0000-0000-7000-8000-000000000001\",\"state\":\"waiting\"}");
+    history_request(&h, 4, 1, "waiting");
     expect(&h, FDL_REFUSED, withdraw(&h, 1));
     expect_said("'refs/requests/4'", &h.error);
     history_close(&h);

@@ -90,7 +90,7 @@ static const fdl_store_ops careless_ops = {
 };
 
 static careless make_careless(carelessness how) {
-    careless made = {.base = {.ops = &careless_ops, .address = "careless:", .can_write = true, .can_list = true},
+    careless made = {.base = {.ops = &careless_ops, .address = "careless:", .can_list = true},
                      .how = how};
     expect_ok(fdl_store_open_memory(NULL, &made.inner, &error), &error);
     return made;

@@ -265,6 +265,17 @@ static void test_written_instants_are_read_back(void **state) {
     assert_true(fdl_now_us() / 1000 - fdl_now_ms() <= 0);
 }
 
+static void test_random_hex_is_as_long_as_asked_for_and_never_the_same(void **state) {
+    (void)state;
+    char one[65], other[65];
+    expect_ok(fdl_random_hex(32, one, &error), &error);
+    expect_ok(fdl_random_hex(32, other, &error), &error);
+    assert_int_equal(strlen(one), 64);
+    assert_int_equal(strspn(one, "0123456789abcdef"), 64);
+    assert_string_not_equal(one, other);
+    expect_code(FDL_FAILED, fdl_random_hex(33, one, &error), &error);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uuids_have_their_version_and_variant),
@@ -272,6 +283,7 @@ int main(void) {
         cmocka_unit_test(test_v7s_rise_also_within_a_millisecond),
         cmocka_unit_test(test_v7s_of_many_threads_rise_and_differ),
         cmocka_unit_test(test_v7s_of_forked_processes_differ),
+        cmocka_unit_test(test_random_hex_is_as_long_as_asked_for_and_never_the_same),
         cmocka_unit_test(test_only_canonical_uuids_are_valid),
         cmocka_unit_test(test_sha256_of_known_texts),
         cmocka_unit_test(test_sha256_of_a_file),

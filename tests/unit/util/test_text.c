@@ -171,6 +171,33 @@ static void test_a_buf_hands_over_its_bytes_once(void **state) {
     free(text);
 }
 
+static void test_base64_is_strict(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *bytes; /* NULL: refused */
+    } cases[] = {
+        {"", ""},        {"Zg==", "f"},      {"Zm8=", "fo"},   {"Zm9v", "foo"}, {"Zm9vYmE=", "fooba"}, {"+/+/", "\xfb\xff\xbf"},
+        {"Zg", NULL},    {"Zg=", NULL},      {"Zg===", NULL},  {"Zh==", NULL},  {"Zm9=", NULL},        {"Z===", NULL},
+        {"Zm9 ", NULL},  {"Zm-v", NULL},     {"Zg==Zg==", NULL}, {"====", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[8];
+        size_t length = 99;
+        bool good = fdl_base64_decode(cases[i].text, out, sizeof out, &length);
+        if (good != (cases[i].bytes != NULL))
+            fail_msg("'%s'", cases[i].text);
+        if (good) {
+            assert_int_equal(length, strlen(cases[i].bytes));
+            assert_memory_equal(out, cases[i].bytes, length);
+        }
+    }
+    char small[2];
+    size_t length;
+    assert_false(fdl_base64_decode("Zm9v", small, sizeof small, &length));
+    assert_true(fdl_base64_decode("Zm8=", small, sizeof small, &length));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_array_grows_as_far_as_it_is_asked_to),
@@ -181,6 +208,7 @@ int main(void) {
         cmocka_unit_test(test_beginnings_and_ends),
         cmocka_unit_test(test_a_string_fits_or_leaves_nothing),
         cmocka_unit_test(test_utf8_is_strict),
+        cmocka_unit_test(test_base64_is_strict),
         cmocka_unit_test(test_a_buf_holds_all_bytes_and_ends_them_with_a_nul),
         cmocka_unit_test(test_a_buf_never_passes_its_limit_and_keeps_what_it_had),
         cmocka_unit_test(test_a_buf_hands_over_its_bytes_once),
