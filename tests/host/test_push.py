@@ -171,7 +171,9 @@ def puts(seen):
 
 
 def sum_of_puts(site):
-    return sum(puts(site.proxy.seen).values()) + (sum(puts(site.gate.seen).values()) if site.kind == "s3" else 0)
+    """Through the host, and by signed addresses."""
+    signed = [one for one in site.gate.seen if "X-Amz-Signature" in one.target] if site.kind == "s3" else []
+    return sum(puts(site.proxy.seen).values()) + sum(puts(signed).values())
 
 
 # ---- straight to the store ---------------------------------------------------------------------------------------------
