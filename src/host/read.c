@@ -35,6 +35,11 @@ typedef struct found {
     const char *version; /* FDL-Version, or NULL */
 } found;
 
+/* The time as a condition may use it: HTTP has seconds, and a ref may move twice in one. */
+static int64_t dated_ms(const fdl_host_request *request, const found *f) {
+    return fdl_host_key_immutable(request->key, request->kind) ? f->object.modified_ms : 0;
+}
+
 /* What we may not read is, to a reader, not there: the store's rights are no business of his. */
 static fdl_code not_there(const fdl_host_request *request, const char *key, fdl_code code, fdl_error *error) {
     if (code != FDL_DENIED && code != FDL_NOT_FOUND)
@@ -168,7 +173,7 @@ static fdl_code answer_ranges(fdl_host_request *request, found *f, const fdl_ran
 static fdl_code answer_body(fdl_host_request *request, found *f, fdl_error *error) {
     fdl_ranges ranges;
     const char *header = NULL;
-    if (request->method == FDL_METHOD_GET && fdl_host_range_holds(request, f->etag, f->object.modified_ms))
+    if (request->method == FDL_METHOD_GET && fdl_host_range_holds(request, f->etag, dated_ms(request, f)))
         header = fdl_host_header(request, MHD_HTTP_HEADER_RANGE);
     fdl_ranges_answer answer = fdl_ranges_read(header, f->object.size_bytes, &ranges);
     if (answer == FDL_RANGES_NONE)
@@ -206,7 +211,7 @@ static void add_headers(fdl_host_request *request, const found *f) {
 }
 
 static fdl_code answer_found(fdl_host_request *request, found *f, fdl_error *error) {
-    unsigned status = fdl_host_get_status(request, f->etag, f->object.modified_ms);
+    unsigned status = fdl_host_get_status(request, f->etag, dated_ms(request, f));
     fdl_code code = FDL_OK;
     if (status == MHD_HTTP_NOT_MODIFIED)
         code = fdl_answer_bytes(request, status, NULL, "", 0, error);
@@ -242,6 +247,7 @@ fdl_code fdl_host_read_current(fdl_host_request *request, fdl_error *error) {
         code = find(request, key, &f, error);
     if (code == FDL_OK) {
         f.version = target.id;
+        f.object.modified_ms = 0; /* the catalog's own, and not of the moment when it became the newest */
         snprintf(f.etag, sizeof f.etag, "\"%s\"", target.id);
         code = answer_found(request, &f, error);
     }

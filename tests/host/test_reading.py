@@ -172,6 +172,15 @@ def test_a_reader_that_has_it_gets_304(reading, flights):
         assert reading.ask("GET", path, headers).status == 412, headers
 
 
+def test_dates_say_nothing_of_what_may_change_within_a_second(reading):
+    first = reading.get("/refs/heads/main")
+    date, size = first.headers["Last-Modified"], len(first.body)
+    assert reading.get("/refs/heads/main", If_Modified_Since=date).body == first.body
+    assert len(reading.get("/refs/heads/main", Range="bytes=0-1", If_Range=date).body) == size
+    assert reading.get("/refs/heads/main", If_None_Match=first.headers["ETag"]).status == 304
+    assert "Last-Modified" not in reading.get("/ducklake.duckdb").headers
+
+
 def test_a_range_of_another_state_is_not_given(reading, flights):
     path = catalog(flights)
     first = reading.get(path)

@@ -94,8 +94,8 @@ static void test_an_error_may_be_made_of_itself(void **state) {
 static void test_codes_have_names_and_exit_statuses(void **state) {
     (void)state;
     static const char *const names[] = {"ok",   "failure", "usage",  "conflict",    "expired",  "not_found",
-                                        "busy", "refused", "denied", "unsupported", "uncertain"};
-    for (int code = FDL_OK; code <= FDL_UNCERTAIN; code++) {
+                                        "busy", "refused", "denied", "unsupported", "uncertain", "waiting"};
+    for (int code = FDL_OK; code <= FDL_WAITING; code++) {
         assert_string_equal(fdl_code_name((fdl_code)code), names[code]);
         assert_int_equal(fdl_exit_status((fdl_code)code), code <= FDL_REFUSED ? code : 1);
     }
