@@ -370,7 +370,7 @@ static fdl_code check_options(const fdl_commit_options *options, fdl_error *erro
     if (options->sign_key && !fdl_file_exists(options->sign_key))
         return fdl_fail(error, FDL_NOT_FOUND, options->sign_key, "cannot sign with '%s': there is no such file",
                         options->sign_key);
-    return FDL_OK;
+    return fdl_sources_check_paths(options->sources, options->source_count, error);
 }
 
 /* Cheap and common: no snapshot since the parent, and no new words. */
