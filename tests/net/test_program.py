@@ -258,7 +258,7 @@ def test_a_catalog_reads_without_a_data_path_from_the_url_that_fdl_json_gives(se
     lake.fdl("init", lake.address, "--url", url, "--data-dir", "the data 100%/ü+é")
     lake.checkout()
     version = lake.publish("CREATE TABLE lake.t AS SELECT range::INT AS i FROM range(100)", "DELETE FROM lake.t WHERE i = 3")
-    with duck(f"ATTACH 'ducklake:{url}/versions/{version}/ducklake.duckdb' AS lake (READ_ONLY)") as con:
+    with duck_at({}, f"ATTACH 'ducklake:{url}/versions/{version}/ducklake.duckdb' AS lake (READ_ONLY)") as con:
         assert con.execute("SELECT count(*), sum(i) FROM lake.t").fetchall() == [(99, 4947)]
         [(said,)] = con.execute("SELECT value FROM __ducklake_metadata_lake.ducklake_metadata WHERE key = 'data_path'").fetchall()
         assert said == f"{url}/the%20data%20100%25/%C3%BC%2B%C3%A9/"
