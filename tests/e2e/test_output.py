@@ -8,7 +8,7 @@ from harness import CONFLICT, FAILURE, NOT_FOUND, REFUSED, ROOT, USAGE, command,
 
 COMMANDS = [
     *("init", "checkout", "status", "commit", "push", "url", "attach", "log", "show", "diff", "branch", "tag", "restore"),
-    *("expire", "gc", "withdraw", "verify", "clone", "doctor"),
+    *("expire", "gc", "withdraw", "verify", "clone", "doctor", "run", "site"),
 ]
 
 
