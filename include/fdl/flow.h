@@ -360,7 +360,8 @@ typedef struct fdl_verify_result {
     uint64_t versions; /* looked at */
     uint64_t expired;  /* of them */
     uint64_t records;  /* of them, those of which a mirror holds the record alone */
-    uint64_t files;    /* data files looked at, each once */
+    uint64_t files;    /* data files that they name, each once */
+    uint64_t orphans;  /* with `all`: data files that none of them names; no fault, gc deletes them after a grace */
     uint64_t trusted;  /* versions signed by an allowed signer */
     uint64_t findings;
 } fdl_verify_result;

@@ -201,7 +201,8 @@ typedef struct fdl_rows_place {
     const char *scratch; /* an empty folder of this machine, absolute; the caller removes it with all in it */
     const char *const *folders; /* further ones that links in it may lead to; all else is closed to DuckDB */
     size_t folder_count;
-    /* Puts a data or delete file, named under the data folder, at `target`: a link or a copy. */
+    int jobs; /* files brought at once; 0: as many as usual */
+    /* Puts a data or delete file, named under the data folder, at `target`: a link or a copy.  Several threads call it. */
     fdl_code (*bring)(void *data, const char *path, const char *target, fdl_error *error);
     void *data;
 } fdl_rows_place;

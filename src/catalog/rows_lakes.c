@@ -20,6 +20,7 @@
 #include "catalog/rows.h"
 #include "fdl/store.h"
 #include "util/file.h"
+#include "util/parallel.h"
 #include "util/text.h"
 
 #define SQL_LIMIT_BYTES (1u << 20)
@@ -162,27 +163,55 @@ static const char files_query[] =
     " SELECT delete_path, is_relative FROM a.unshared UNION ALL SELECT path, is_relative FROM b.unshared UNION ALL"
     " SELECT delete_path, is_relative FROM b.unshared) WHERE path IS NOT NULL GROUP BY path ORDER BY path";
 
-static fdl_code bring_file(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
-    const fdl_rows *rows = data;
+typedef struct crew {
+    const fdl_rows *rows;
+    char **paths;
+    size_t count;
+} crew;
+
+static fdl_code take_path(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+    crew *c = data;
     const char *path = NULL;
-    char *target = NULL, *folder = NULL;
     (void)count;
-    fdl_code code = fdl_live_text(&rows->catalogs[0], &cells[0], "the path of a data file", FDL_LIVE_NAME_LIMIT_BYTES,
-                                  &path, error);
+    fdl_code code = fdl_live_text(&c->rows->catalogs[0], &cells[0], "the path of a data file",
+                                  FDL_LIVE_NAME_LIMIT_BYTES, &path, error);
     if (code == FDL_OK && !cells[1].integer)
         code = fdl_fail(error, FDL_REFUSED, path, "the file '%s' is not named relative to the data folder", path);
     if (code == FDL_OK)
         code = fdl_key_check(path, error);
     if (code == FDL_OK)
-        code = fdl_str_format(&target, error, "%s/data/%s", rows->place->scratch, path);
+        code = fdl_grow(&c->paths, c->count, sizeof *c->paths, error);
+    if (code == FDL_OK)
+        code = fdl_str_copy(&c->paths[c->count], path, error);
+    c->count += code == FDL_OK;
+    return code;
+}
+
+static fdl_code bring_file(void *data, size_t index, fdl_error *error) {
+    const crew *c = data;
+    const fdl_rows_place *place = c->rows->place;
+    const char *path = c->paths[index];
+    char *target = NULL, *folder = NULL;
+    fdl_code code = fdl_str_format(&target, error, "%s/data/%s", place->scratch, path);
     if (code == FDL_OK)
         code = fdl_path_folder(target, &folder, error);
     if (code == FDL_OK && !fdl_file_exists(folder))
         code = fdl_folder_make(folder, error);
     if (code == FDL_OK)
-        code = rows->place->bring(rows->place->data, path, target, error);
+        code = place->bring(place->data, path, target, error);
     free(folder);
     free(target);
+    return code;
+}
+
+static fdl_code bring_files(const fdl_rows *rows, fdl_error *error) {
+    crew c = {.rows = rows};
+    fdl_code code = fdl_duck_query(rows->duck, files_query, take_path, &c, error);
+    if (code == FDL_OK)
+        code = fdl_parallel(c.count, rows->place->jobs, bring_file, &c, error);
+    for (size_t i = 0; i < c.count; i++)
+        free(c.paths[i]);
+    free(c.paths);
     return code;
 }
 
@@ -303,7 +332,7 @@ static fdl_code make_lake(fdl_rows *rows, fdl_live *catalog, fdl_error *error) {
 }
 
 fdl_code fdl_rows_attach(fdl_rows *rows, fdl_error *error) {
-    fdl_code code = fdl_duck_query(rows->duck, files_query, bring_file, rows, error);
+    fdl_code code = bring_files(rows, error);
     for (size_t i = 0; i < 2 && code == FDL_OK; i++)
         code = make_lake(rows, &rows->catalogs[i], error);
     return code;

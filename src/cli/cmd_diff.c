@@ -113,7 +113,9 @@ static void tell(const fdl_diff_result *result, const json_t *document) {
     cli_print("to   version %s (seq %lld)\n", result->to.id, (long long)result->to.seq);
     if (json_array_size(json_object_get(document, "tables")) == 0 &&
         json_array_size(json_object_get(document, "differences")) == 0)
-        cli_print("no difference\n");
+        cli_print(strcmp(result->from.dataset.sha256, result->to.dataset.sha256) == 0
+                      ? "no difference\n"
+                      : "no difference in the catalogs; the descriptions differ, see 'fdl show'\n");
     json_array_foreach(json_object_get(document, "tables"), i, item) print_table(item);
     json_array_foreach(json_object_get(document, "differences"), i, item) {
         if (is_told(item))

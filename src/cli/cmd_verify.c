@@ -1,6 +1,8 @@
 /*
  * cmd_verify.c - fdl verify
  */
+#include <string.h>
+
 #include "cli/cli.h"
 
 static const cli_option options[] = {
@@ -19,6 +21,11 @@ static void take(void *data, const char *key, const char *line) {
     if (p->findings)
         json_array_append_new(p->findings, json_pack("{s:s, s:s}", "key", key, "message", line));
     else {
+        if (!strstr(line, key)) { /* some faults name the file as it lies on this machine */
+            cli_print("'");
+            cli_print_text(key, "");
+            cli_print("': ");
+        }
         cli_print_text(line, "");
         cli_print("\n");
     }
@@ -33,8 +40,10 @@ static void tell(const fdl_verify_result *result) {
         cli_print(" (%llu as records alone)", (unsigned long long)result->records);
     if (result->trusted > 0)
         cli_print(", %llu signed by allowed signers", (unsigned long long)result->trusted);
-    cli_print(", %s, %s\n", cli_count(result->files, "data file", files),
-              cli_count(result->findings, "finding", findings));
+    cli_print(", %s", cli_count(result->files, "data file", files));
+    if (result->orphans > 0)
+        cli_print(" (and %llu that no version names)", (unsigned long long)result->orphans);
+    cli_print(", %s\n", cli_count(result->findings, "finding", findings));
 }
 
 static fdl_code run(cli *c) {
@@ -56,10 +65,10 @@ static fdl_code run(cli *c) {
     if (code == FDL_OK)
         code = fdl_verify(repo, &verify, take, &p, &result, &c->error);
     if (code == FDL_OK && c->json)
-        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions, "expired",
-                                     (json_int_t)result.expired, "records", (json_int_t)result.records, "trusted",
-                                     (json_int_t)result.trusted, "files", (json_int_t)result.files, "findings",
-                                     p.findings));
+        code = cli_json(c, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:O}", "versions", (json_int_t)result.versions,
+                                     "expired", (json_int_t)result.expired, "records", (json_int_t)result.records,
+                                     "trusted", (json_int_t)result.trusted, "files", (json_int_t)result.files, "orphans",
+                                     (json_int_t)result.orphans, "findings", p.findings));
     else if (code == FDL_OK)
         tell(&result);
     if (code == FDL_OK && result.findings > 0) {

@@ -133,9 +133,13 @@ static fdl_code enter(const char *folder, const char *name, const char *format, 
 static fdl_code carry_format(fdl_repo *repo, const char *folder, const char *format, fdl_version *version,
                              fdl_error *error) {
     char name[64];
-    char *main_catalog = NULL, *path = NULL, *obstacle = NULL;
+    char *catalogs = NULL, *main_catalog = NULL, *path = NULL, *obstacle = NULL;
     snprintf(name, sizeof name, FDL_FOLDER_CATALOGS "/%.32s.duckdb", format);
-    fdl_code code = fdl_str_format(&main_catalog, error, "%s/%s", folder, version->catalog.file.path);
+    fdl_code code = fdl_str_format(&catalogs, error, "%s/" FDL_FOLDER_CATALOGS, folder);
+    if (code == FDL_OK)
+        code = fdl_folder_make(catalogs, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&main_catalog, error, "%s/%s", folder, version->catalog.file.path);
     if (code == FDL_OK)
         code = fdl_str_format(&path, error, "%s/%s", folder, name);
     if (code == FDL_OK)
@@ -148,27 +152,30 @@ static fdl_code carry_format(fdl_repo *repo, const char *folder, const char *for
     free(obstacle);
     free(path);
     free(main_catalog);
+    free(catalogs);
     return code;
 }
 
+static fdl_code carry_if_due(fdl_repo *repo, const char *folder, const fdl_catalog_format *format, fdl_version *version,
+                             fdl_error *error) {
+    if (!fdl_catalog_format_is_due(format, fdl_now_ms()) || has_format(version, format->ducklake))
+        return FDL_OK;
+    if (fdl_other_storage(format->ducklake))
+        return carry_format(repo, folder, format->ducklake, version, error);
+    fdl_note(fdl_repo_context(repo), FDL_NOTE_WARNING,
+             "fdl.json asks for catalogs in DuckLake format '%s', which this fdl cannot write", format->ducklake);
+    return FDL_OK;
+}
+
 fdl_code fdl_carry_formats(fdl_repo *repo, const char *folder, fdl_version *version, fdl_error *error) {
-    fdl_catalog_format format = {0};
-    char *catalogs = NULL;
-    int64_t now = fdl_now_ms();
-    fdl_code code = fdl_str_format(&catalogs, error, "%s/" FDL_FOLDER_CATALOGS, folder);
-    for (size_t i = 0; code == FDL_OK; i++) {
-        code = fdl_repo_catalog_format(repo, i, &format, error);
-        if (code != FDL_OK || !fdl_catalog_format_is_due(&format, now) || has_format(version, format.ducklake))
-            continue;
-        if (!fdl_other_storage(format.ducklake)) {
-            fdl_note(fdl_repo_context(repo), FDL_NOTE_WARNING,
-                     "fdl.json asks for catalogs in DuckLake format '%s', which this fdl cannot write", format.ducklake);
-            continue;
-        }
-        code = fdl_folder_make(catalogs, error);
+    for (size_t i = 0;; i++) {
+        fdl_catalog_format format = {0};
+        fdl_code code = fdl_repo_catalog_format(repo, i, &format, error);
+        if (code == FDL_NOT_FOUND) /* that was the last one */
+            return FDL_OK;
         if (code == FDL_OK)
-            code = carry_format(repo, folder, format.ducklake, version, error);
+            code = carry_if_due(repo, folder, &format, version, error);
+        if (code != FDL_OK)
+            return code;
     }
-    free(catalogs);
-    return code == FDL_NOT_FOUND ? FDL_OK : code;
 }

@@ -324,9 +324,9 @@ static fdl_code copy_source(void *data, const fdl_kept_source *source, fdl_error
         code = fdl_keyset_has(&c->kept, key, &there, NULL, error);
     if (code == FDL_OK && !there)
         code = copy_proved(c, key, source->sha256, error);
-    if (code == FDL_NOT_FOUND) {
-        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "the original '%s' is not in '%s' (%s)", source->name,
-                 fdl_repo_address(c->from), key);
+    if (code == FDL_NOT_FOUND || code == FDL_DENIED) {
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "the original '%s' is left out: %s", source->name,
+                 error->message);
         code = FDL_OK;
     }
     return code;

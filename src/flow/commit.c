@@ -146,20 +146,14 @@ static fdl_code load_parent(commit *c, fdl_error *error) {
 
 /* ---- 1: freeze ---------------------------------------------------------------- */
 
-/* What the frozen catalog says of where its data is, for readers who do not pass DATA_PATH. */
-static fdl_code published_data_path(const commit *c, char **out, fdl_error *error) {
-    if (c->config->url)
-        return fdl_str_format(out, error, "%s%s", c->config->url, c->config->data_dir);
-    return fdl_data_url(c->repo, out, error);
-}
-
 static fdl_code freeze(commit *c, fdl_error *error) {
     char *published = NULL, *data_url = NULL, *work_data = NULL;
     fdl_code code = fdl_work_new_folder(&c->work, &c->folder, error);
     if (code == FDL_OK)
         code = new_file(c, FDL_FILE_CATALOG, &c->catalog, error);
-    if (code == FDL_OK)
-        code = published_data_path(c, &published, error);
+    if (code == FDL_OK) /* for readers who do not pass DATA_PATH */
+        code = fdl_key_url(c->config->url ? c->config->url : fdl_repo_address(c->repo), c->config->data_dir, &published,
+                           error);
     if (code == FDL_OK)
         code = fdl_data_url(c->repo, &data_url, error);
     if (code == FDL_OK)
@@ -376,7 +370,7 @@ static fdl_code check_options(const fdl_commit_options *options, fdl_error *erro
     if (options->sign_key && !fdl_file_exists(options->sign_key))
         return fdl_fail(error, FDL_NOT_FOUND, options->sign_key, "cannot sign with '%s': there is no such file",
                         options->sign_key);
-    return FDL_OK;
+    return fdl_sources_check_paths(options->sources, options->source_count, error);
 }
 
 /* Cheap and common: no snapshot since the parent, and no new words. */

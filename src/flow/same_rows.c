@@ -3,8 +3,8 @@
  * rows be compared.
  *
  * What lies on this machine is linked to, in the data folder of a repository
- * that is a folder or in "<work>.fdl/data/"; the rest is downloaded.  So DuckDB
- * needs no network and no secrets, and reads what was rewritten alone.
+ * that is a folder or in "<work>.fdl/data/"; the rest is downloaded, several at
+ * once.  So DuckDB needs no network and no secrets, and reads what was rewritten alone.
  */
 #include "flow/same_rows.h"
 
@@ -44,7 +44,11 @@ static void add_folder(source *s, const char *path) {
 static fdl_code open_source(const fdl_work *work, fdl_repo *repo, const char *folder, source *s, fdl_error *error) {
     char *path = NULL;
     s->store = fdl_repo_store(repo);
-    s->place = (fdl_rows_place){.scratch = s->scratch, .folders = s->folders, .bring = bring, .data = s};
+    s->place = (fdl_rows_place){.scratch = s->scratch,
+                                .folders = s->folders,
+                                .jobs = fdl_repo_context(repo)->jobs,
+                                .bring = bring,
+                                .data = s};
     fdl_code code = fdl_repo_config(repo, &s->config, error);
     if (code == FDL_OK)
         code = fdl_str_format(&path, error, "%s/rows", folder);
@@ -76,7 +80,7 @@ static fdl_code link_to(const char *path, const char *target, fdl_error *error) 
 }
 
 static fdl_code bring(void *data, const char *path, const char *target, fdl_error *error) {
-    source *s = data;
+    const source *s = data;
     char *key = NULL, *local = NULL;
     fdl_code code = FDL_OK;
     if (s->local)

@@ -4,9 +4,11 @@
  */
 #include "flow/sources.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "repo/layout.h"
 #include "util/file.h"
@@ -133,7 +135,15 @@ static const char *last_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static fdl_code check_names(const char *const *paths, size_t count, fdl_error *error) {
+/* A pipe would be waited for, a device read without end. */
+static fdl_code check_file(const char *path, fdl_error *error) {
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return fdl_file_error(error, "read", path, errno);
+    return S_ISREG(info.st_mode) ? FDL_OK : fdl_fail(error, FDL_FAILED, path, "cannot keep '%s': it is not a file", path);
+}
+
+fdl_code fdl_sources_check_paths(const char *const *paths, size_t count, fdl_error *error) {
     for (size_t i = 0; i < count; i++) {
         const char *name = last_name(paths[i]);
         if (!*name || !fdl_utf8_valid(name, strlen(name)))
@@ -142,6 +152,9 @@ static fdl_code check_names(const char *const *paths, size_t count, fdl_error *e
             if (strcmp(last_name(paths[j]), name) == 0)
                 return fdl_fail(error, FDL_USAGE, paths[i], "'%s' and '%s' would be listed by the same name", paths[j],
                                 paths[i]);
+        fdl_code code = check_file(paths[i], error);
+        if (code != FDL_OK)
+            return code;
     }
     return FDL_OK;
 }
@@ -152,9 +165,7 @@ fdl_code fdl_sources_keep(const char *const *paths, size_t count, const char *fo
     json_t *list = NULL;
     if (count == 0)
         return FDL_OK;
-    fdl_code code = check_names(paths, count, error);
-    if (code == FDL_OK)
-        code = list_of(dataset, &list, error);
+    fdl_code code = list_of(dataset, &list, error);
     if (code == FDL_OK)
         code = fdl_str_format(&sources, error, "%s/" FDL_FOLDER_SOURCES, folder);
     if (code == FDL_OK)

@@ -14,6 +14,9 @@
 
 #define FDL_FOLDER_SOURCES "sources" /* beside a version that is not pushed yet */
 
+/* Whether these files can be kept, each under a name of its own. */
+fdl_code fdl_sources_check_paths(const char *const *paths, size_t count, fdl_error *error);
+
 /*
  * Copies the files to "<folder>/sources/<sha256>" and lists them in `dataset`
  * by their last names: an entry of that name gets the new bytes and sha256 and

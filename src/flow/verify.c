@@ -1,7 +1,7 @@
 /*
  * verify.c - looks whether what a repository says is true: ids, parents, seq,
- * sha256 and sizes, data files, refs, refs.json; what else a version carries is
- * looked at in verify_carries.c.
+ * sha256 and sizes, data files.  Refs are looked at in verify_refs.c, what else a
+ * version carries in verify_carries.c.
  *
  * A fault is a finding and the look goes on; only what keeps us from looking (no
  * permission, no connection, not a repository) is an error.
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/scratch.h"
 #include "flow/verify.h"
 #include "repo/layout.h"
 #include "util/file.h"
@@ -41,7 +40,7 @@ fdl_code fdl_verify_judge(verify *v, fdl_code code, const char *key, const fdl_e
 
 /* ---- the list of versions -------------------------------------------------------- */
 
-static fdl_code add_id(verify *v, const char *id, fdl_error *error) {
+fdl_code fdl_verify_add(verify *v, const char *id, fdl_error *error) {
     if (fdl_map_get(&v->known, id, NULL))
         return FDL_OK;
     fdl_code code = fdl_map_put(&v->known, id, v->id_count, error);
@@ -60,6 +59,14 @@ static fdl_code hash_sink(void *data, const void *bytes, size_t length, fdl_erro
     return fdl_sha256_add(data, bytes, length, error);
 }
 
+static void compare(verify *v, const char *key, uint64_t size, const char *sha256, uint64_t said_size,
+                    const char *said_sha256, const char *claim) {
+    if (size != said_size)
+        fdl_verify_finding(v, key, "'%s' has %" PRIu64 " bytes, %s says %" PRIu64, key, size, claim, said_size);
+    else if (strcmp(sha256, said_sha256) != 0)
+        fdl_verify_finding(v, key, "'%s' has sha256 %s, %s says %s", key, sha256, claim, said_sha256);
+}
+
 fdl_code fdl_verify_object(verify *v, const char *key, uint64_t bytes, const char *sha256, const char *claim,
                            fdl_error *error) {
     char found[FDL_SHA256_BYTES] = "";
@@ -74,14 +81,12 @@ fdl_code fdl_verify_object(verify *v, const char *key, uint64_t bytes, const cha
         return fdl_verify_judge(v, code, key, error);
     }
     code = fdl_sha256_finish(&hash, found, error);
-    if (code == FDL_OK && object.size_bytes != bytes)
-        fdl_verify_finding(v, key, "'%s' has %" PRIu64 " bytes, %s says %" PRIu64, key, object.size_bytes, claim, bytes);
-    else if (code == FDL_OK && strcmp(found, sha256) != 0)
-        fdl_verify_finding(v, key, "'%s' has sha256 %s, %s says %s", key, found, claim, sha256);
+    if (code == FDL_OK)
+        compare(v, key, object.size_bytes, found, bytes, sha256, claim);
     return code;
 }
 
-fdl_code fdl_verify_record(verify *v, const char *id, const fdl_file_record *record, bool *sound, fdl_error *error) {
+static fdl_code check_record(verify *v, const char *id, const fdl_file_record *record, bool *sound, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     uint64_t before = v->result->findings;
     fdl_code code = fdl_key_version(key, id, record->path, error);
@@ -90,6 +95,26 @@ fdl_code fdl_verify_record(verify *v, const char *id, const fdl_file_record *rec
     *sound = code == FDL_OK && v->result->findings == before;
     return code;
 }
+
+fdl_code fdl_verify_fetch(verify *v, const char *id, const fdl_file_record *record, fdl_local_file *out,
+                          fdl_error *error) {
+    char key[FDL_KEY_BYTES], found[FDL_SHA256_BYTES];
+    uint64_t size = 0, before = v->result->findings;
+    fdl_code code = fdl_key_version(key, id, record->path, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_local_file_get(v->store, v->scratch, key, out, error);
+    if (code == FDL_OK)
+        code = fdl_sha256_file(out->path, found, &size, error);
+    if (code == FDL_OK)
+        compare(v, key, size, found, record->bytes, record->sha256, FDL_FILE_VERSION);
+    code = fdl_verify_judge(v, code, key, error);
+    if (code != FDL_OK || v->result->findings > before)
+        fdl_local_file_clear(out);
+    return code;
+}
+
+/* ---- data files ------------------------------------------------------------------------- */
 
 static fdl_code check_parquet(verify *v, const char *key, const fdl_data_file *file, fdl_error *error) {
     fdl_local_file local = {0};
@@ -103,36 +128,42 @@ static fdl_code check_parquet(verify *v, const char *key, const fdl_data_file *f
     return fdl_verify_judge(v, code, key, error);
 }
 
-static fdl_code check_data_file(void *data, const fdl_data_file *file, fdl_error *error) {
-    verify *v = data;
-    char *key = NULL;
+static fdl_code look_at_file(verify *v, const char *key, const fdl_data_file *file, fdl_error *error) {
     bool there = false;
     uint64_t size = 0;
+    fdl_code code = fdl_keyset_has(&v->there, key, &there, &size, error);
+    if (code == FDL_OK && !there)
+        fdl_verify_finding(v, key, "'%s' of table '%s.%s' is missing", key, file->schema_name, file->table_name);
+    else if (code == FDL_OK && size != (uint64_t)file->size_bytes)
+        fdl_verify_finding(v, key, "'%s' has %" PRIu64 " bytes, the catalog says %" PRId64, key, size, file->size_bytes);
+    else if (code == FDL_OK && v->options->data && fdl_str_ends(key, ".parquet"))
+        code = check_parquet(v, key, file, error);
+    return code;
+}
+
+/* Many versions name a file; what each says of it is looked at once. */
+static fdl_code check_data_file(void *data, const fdl_data_file *file, fdl_error *error) {
+    verify *v = data;
+    char *key = NULL, *claim = NULL;
     fdl_code code = fdl_str_format(&key, error, "%s%s", v->config->data_dir, file->path);
-    if (code == FDL_OK && fdl_map_get(&v->files, key, NULL)) {
-        free(key);
-        return FDL_OK;
-    }
     if (code == FDL_OK)
-        code = fdl_map_put(&v->files, key, 0, error);
-    if (code == FDL_OK)
-        code = fdl_keyset_has(&v->there, key, &there, &size, error);
-    if (code == FDL_OK) {
-        v->result->files++;
-        if (!there)
-            fdl_verify_finding(v, key, "'%s' of table '%s.%s' is missing", key, file->schema_name, file->table_name);
-        else if (size != (uint64_t)file->size_bytes)
-            fdl_verify_finding(v, key, "'%s' has %" PRIu64 " bytes, the catalog says %" PRId64, key, size, file->size_bytes);
-        else if (v->options->data && fdl_str_ends(key, ".parquet"))
-            code = check_parquet(v, key, file, error);
+        code = fdl_str_format(&claim, error, "%s\n%" PRId64 " %" PRId64, key, file->size_bytes, file->rows);
+    if (code == FDL_OK && !fdl_map_get(&v->claims, claim, NULL)) {
+        code = fdl_map_put(&v->claims, claim, 0, error);
+        if (code == FDL_OK)
+            code = fdl_map_put(&v->files, key, 0, error);
+        if (code == FDL_OK)
+            code = look_at_file(v, key, file, error);
     }
+    free(claim);
     free(key);
     return code;
 }
 
+/* ---- one version's content --------------------------------------------------------------- */
+
 /* Which of a version's files are what the record says, so that their content is worth a look. */
 typedef struct soundness {
-    bool catalog;
     bool dataset;
     bool index;
 } soundness;
@@ -147,37 +178,33 @@ static void check_story(verify *v, const fdl_version *version, const char *key, 
                            fdl_frozen_format(frozen), version->catalog.format);
 }
 
-static fdl_code look_into(verify *v, const fdl_version *version, const soundness *sound, const char *key,
-                          const char *catalog, fdl_error *error) {
-    fdl_frozen *frozen = NULL;
-    fdl_code code = fdl_verify_judge(v, fdl_frozen_open(fdl_repo_context(v->repo), catalog, &frozen, error), key, error);
-    if (code == FDL_OK && frozen)
-        check_story(v, version, key, frozen);
-    if (code == FDL_OK && frozen)
-        code = fdl_frozen_files(frozen, v->look ? v->look : check_data_file, v->look ? v->data : v, error);
-    if (frozen)
-        code = fdl_verify_judge(v, code, key, error);
-    if (code == FDL_OK && frozen && sound->dataset)
+static fdl_code look_into(verify *v, const fdl_version *version, const soundness *sound, fdl_frozen *frozen,
+                          const char *key, fdl_error *error) {
+    check_story(v, version, key, frozen);
+    fdl_code code = fdl_frozen_files(frozen, v->look ? v->look : check_data_file, v->look ? v->data : v, error);
+    code = fdl_verify_judge(v, code, key, error);
+    if (code == FDL_OK && sound->dataset)
         code = fdl_verify_dataset(v, version, frozen, error);
-    if (code == FDL_OK && frozen && sound->index)
+    if (code == FDL_OK && sound->index)
         code = fdl_verify_index(v, version, frozen, error);
-    fdl_frozen_free(frozen);
     return code;
 }
 
 static fdl_code check_catalog(verify *v, const fdl_version *version, const soundness *sound, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     fdl_local_file local = {0};
-    fdl_code code = FDL_OK;
-    if (!sound->catalog)
-        return fdl_verify_others(v, version, NULL, error);
-    code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    fdl_frozen *frozen = NULL;
+    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
     if (code == FDL_OK)
-        code = fdl_local_file_get(v->store, v->scratch, key, &local, error);
+        code = fdl_verify_fetch(v, version->id, &version->catalog.file, &local, error);
+    if (code == FDL_OK && local.path)
+        code = fdl_verify_judge(v, fdl_frozen_open(fdl_repo_context(v->repo), local.path, &frozen, error), key, error);
+    if (code == FDL_OK && frozen)
+        code = look_into(v, version, sound, frozen, key, error);
+    bool readable = frozen != NULL;
+    fdl_frozen_free(frozen);
     if (code == FDL_OK)
-        code = look_into(v, version, sound, key, local.path, error);
-    if (code == FDL_OK)
-        code = fdl_verify_others(v, version, local.path, error);
+        code = fdl_verify_others(v, version, readable ? local.path : NULL, error);
     fdl_local_file_clear(&local);
     return code;
 }
@@ -212,115 +239,101 @@ static fdl_code check_content(verify *v, const fdl_version *version, fdl_error *
         return FDL_OK;
     }
     if (code == FDL_OK)
-        code = fdl_verify_record(v, version->id, &version->catalog.file, &sound.catalog, error);
-    if (code == FDL_OK)
-        code = fdl_verify_record(v, version->id, &version->dataset, &sound.dataset, error);
+        code = check_record(v, version->id, &version->dataset, &sound.dataset, error);
     if (code == FDL_OK && version->files.path)
-        code = fdl_verify_record(v, version->id, &version->files, &sound.index, error);
+        code = check_record(v, version->id, &version->files, &sound.index, error);
     return code == FDL_OK ? check_catalog(v, version, &sound, error) : code;
 }
 
-/* An expired version has no catalog any more, and no ref. */
-static fdl_code check_expired(verify *v, const fdl_version *version, fdl_error *error) {
+static fdl_code check_gone(verify *v, const fdl_version *version, const fdl_file_record *record, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     bool there = false;
-    v->result->expired++;
-    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    fdl_code code = fdl_key_version(key, version->id, record->path, error);
     if (code == FDL_OK)
         code = fdl_keyset_has(&v->there, key, &there, NULL, error);
     if (code == FDL_OK && there)
         fdl_verify_finding(v, key, "version '%s' is marked as gone, but '%s' is still there", version->id, key);
+    return code;
+}
+
+/* An expired version has no catalog any more, and no ref. */
+static fdl_code check_expired(verify *v, const fdl_version *version, fdl_error *error) {
+    v->result->expired++;
+    fdl_code code = check_gone(v, version, &version->catalog.file, error);
+    for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
+        code = check_gone(v, version, &version->others[i].file, error);
     for (size_t i = 0; i < v->refs.count; i++)
         if (strcmp(v->refs.items[i].id, version->id) == 0)
             fdl_verify_finding(v, v->refs.items[i].name, "'%s' points to version '%s', which is marked as gone",
-                    v->refs.items[i].name, version->id);
+                               v->refs.items[i].name, version->id);
+    return code;
+}
+
+/* Of a version whose marker cannot be understood, nobody knows what should be there. */
+static fdl_code check_rest(verify *v, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_expiry expiry = {0};
+    uint64_t before = v->result->findings;
+    fdl_code code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
+    if (code == FDL_OK)
+        code = fdl_verify_judge(v, fdl_expiry_read(v->repo, version->id, &expiry, error), key, error);
+    if (code == FDL_OK && v->result->findings == before)
+        code = expiry.expired ? check_expired(v, version, error) : check_content(v, version, error);
+    fdl_expiry_clear(&expiry);
     return code;
 }
 
 /* ---- one version ------------------------------------------------------------------------ */
 
-static fdl_code check_parent(verify *v, const fdl_version *version, fdl_error *error) {
+/* One that cannot be read is told once: where all are looked at, when its turn comes. */
+static fdl_code check_parent(verify *v, const fdl_version *version, const char *key, fdl_error *error) {
+    char parent_key[FDL_KEY_BYTES];
     fdl_version parent = {0};
     if (!version->parent[0]) {
         if (version->seq != 1)
-            fdl_verify_finding(v, version->id, "version '%s' has no parent, but seq %" PRId64, version->id, version->seq);
+            fdl_verify_finding(v, key, "version '%s' has no parent, but seq %" PRId64, version->id, version->seq);
         return FDL_OK;
     }
-    fdl_code code = fdl_version_read(v->repo, version->parent, &parent, error);
+    fdl_code code = fdl_key_version(parent_key, version->parent, FDL_FILE_VERSION, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_version_read(v->repo, version->parent, &parent, error);
+    if (code == FDL_NOT_FOUND) {
+        fdl_verify_finding(v, parent_key, "version '%s' is not there, and '%s' names it as its parent", version->parent,
+                           version->id);
+        return FDL_OK;
+    }
     if (code == FDL_OK && parent.seq + 1 != version->seq)
-        fdl_verify_finding(v, version->id, "version '%s' has seq %" PRId64 ", its parent '%s' has %" PRId64, version->id,
-                version->seq, version->parent, parent.seq);
-    if (code == FDL_OK && v->options->all)
-        code = add_id(v, version->parent, error);
+        fdl_verify_finding(v, key, "version '%s' has seq %" PRId64 ", its parent '%s' has %" PRId64, version->id,
+                           version->seq, version->parent, parent.seq);
     fdl_version_clear(&parent);
-    return fdl_verify_judge(v, code, version->parent, error);
+    if (v->options->all && (code == FDL_OK || code == FDL_FAILED || code == FDL_REFUSED))
+        return fdl_verify_add(v, version->parent, error);
+    return fdl_verify_judge(v, code, parent_key, error);
 }
 
 fdl_code fdl_verify_version(verify *v, const char *id, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
     fdl_version version = {0};
-    fdl_expiry expiry = {0};
     char *bytes = NULL;
     size_t length = 0;
-    fdl_code code = fdl_version_load(v->repo, id, &version, &bytes, &length, error);
+    fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
     if (code != FDL_OK)
-        return fdl_verify_judge(v, code, id, error);
+        return code;
+    code = fdl_version_load(v->repo, id, &version, &bytes, &length, error);
+    if (code == FDL_NOT_FOUND)
+        return fdl_verify_dangling(v, id, key);
+    if (code != FDL_OK)
+        return fdl_verify_judge(v, code, key, error);
     v->result->versions++;
     code = fdl_verify_signature(v, &version, bytes, length, error);
     if (code == FDL_OK)
-        code = check_parent(v, &version, error);
+        code = check_parent(v, &version, key, error);
     if (code == FDL_OK)
-        code = fdl_verify_judge(v, fdl_expiry_read(v->repo, id, &expiry, error), id, error);
-    if (code == FDL_OK)
-        code = expiry.expired ? check_expired(v, &version, error) : check_content(v, &version, error);
-    fdl_expiry_clear(&expiry);
+        code = check_rest(v, &version, error);
     fdl_version_clear(&version);
     free(bytes);
     return code;
-}
-
-/* ---- --all: refs, refs.json, folders no ref reaches ------------------------------------- */
-
-static fdl_code add_listed(void *data, const fdl_entry *entry, fdl_error *error) {
-    verify *v = data;
-    char id[FDL_ID_BYTES], key[FDL_KEY_BYTES];
-    bool there = false;
-    size_t prefix = strlen(FDL_KEY_VERSIONS);
-    if (!entry->folder || strlen(entry->key) != prefix + FDL_ID_BYTES)
-        return FDL_OK;
-    memcpy(id, entry->key + prefix, sizeof id);
-    id[FDL_ID_BYTES - 1] = '\0';
-    if (!fdl_uuid_valid(id))
-        return FDL_OK;
-    fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
-    if (code == FDL_OK)
-        code = fdl_keyset_has(&v->there, key, &there, NULL, error);
-    if (code == FDL_OK && !there) {
-        fdl_note(fdl_repo_context(v->repo), FDL_NOTE_INFO, "'%s' is the rest of a push that was stopped", entry->key);
-        return FDL_OK;
-    }
-    return code == FDL_OK ? add_id(v, id, error) : code;
-}
-
-static fdl_code check_refs_json(verify *v, fdl_error *error) {
-    bool current = false;
-    fdl_code code = fdl_refs_json_current(v->repo, &current, error);
-    if (code == FDL_OK && !current)
-        fdl_verify_finding(v, FDL_KEY_REFS_JSON, "'refs.json' differs from the refs; any push repairs it");
-    return fdl_verify_judge(v, code, FDL_KEY_REFS_JSON, error);
-}
-
-static fdl_code choose_versions(verify *v, fdl_error *error) {
-    fdl_target target = {0};
-    fdl_code code = FDL_OK;
-    if (!v->options->all) {
-        code = fdl_resolve(v->repo, v->options->revision, &target, error);
-        return code == FDL_OK ? add_id(v, target.id, error) : code;
-    }
-    for (size_t i = 0; code == FDL_OK && i < v->refs.count; i++)
-        code = add_id(v, v->refs.items[i].id, error);
-    if (code == FDL_OK && v->store->can_list)
-        code = fdl_store_list(v->store, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_listed, v, error);
-    return code == FDL_OK ? check_refs_json(v, error) : code;
 }
 
 /* ---- the verb ------------------------------------------------------------------------------ */
@@ -330,6 +343,7 @@ void fdl_verify_clear(verify *v) {
         free(v->ids[i]);
     free(v->ids);
     fdl_keyset_clear(&v->there);
+    fdl_map_clear(&v->claims);
     fdl_map_clear(&v->files);
     fdl_map_clear(&v->known);
     fdl_ref_list_clear(&v->refs);
@@ -354,14 +368,17 @@ fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_findi
     if (code == FDL_OK)
         code = fdl_scratch_make(&v.scratch, error);
     if (code == FDL_OK)
-        code = fdl_verify_judge(&v, fdl_ref_list_read(repo, &v.refs, error), "refs/", error);
+        code = fdl_verify_refs(&v, error);
     if (code == FDL_OK) /* one listing answers every later question, but only where all is asked for */
         code = options->all ? fdl_keyset_open(v.store, "", &v.there, error) : FDL_OK;
     v.there.store = v.store;
     if (code == FDL_OK)
-        code = choose_versions(&v, error);
+        code = fdl_verify_choose(&v, error);
     for (size_t i = 0; code == FDL_OK && i < v.id_count; i++) /* grows while parents are found */
         code = fdl_verify_version(&v, v.ids[i], error);
+    out->files = v.files.count;
+    if (code == FDL_OK && options->all)
+        code = fdl_verify_orphans(&v, error);
     fdl_verify_clear(&v);
     return code;
 }

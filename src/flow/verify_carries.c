@@ -8,7 +8,6 @@
 
 #include "catalog/other_format.h"
 #include "flow/carries.h"
-#include "flow/scratch.h"
 #include "flow/sign.h"
 #include "flow/sources.h"
 #include "flow/verify.h"
@@ -62,9 +61,9 @@ static fdl_code check_source(void *data, const fdl_kept_source *source, fdl_erro
     bool there = false;
     uint64_t size = 0;
     fdl_source_key(key, source->sha256);
-    if (fdl_map_get(&v->files, key, NULL))
+    if (fdl_map_get(&v->claims, key, NULL))
         return FDL_OK;
-    fdl_code code = fdl_map_put(&v->files, key, 0, error);
+    fdl_code code = fdl_map_put(&v->claims, key, 0, error);
     if (code == FDL_OK)
         code = fdl_keyset_has(&v->there, key, &there, &size, error);
     if (code == FDL_DENIED)
@@ -190,9 +189,11 @@ static fdl_code check_other(verify *v, const fdl_version *version, const fdl_cat
     char *difference = NULL;
     fdl_local_file local = {0};
     fdl_code code = fdl_key_version(key, version->id, record->file.path, error);
+    if (code == FDL_OK && strcmp(record->format, version->catalog.format) == 0)
+        fdl_verify_finding(v, key, "version '%s' carries its main format '%s' twice", version->id, record->format);
     if (code == FDL_OK)
-        code = fdl_local_file_get(v->store, v->scratch, key, &local, error);
-    if (code == FDL_OK)
+        code = fdl_verify_fetch(v, version->id, &record->file, &local, error);
+    if (code == FDL_OK && local.path && catalog && fdl_other_storage(record->format))
         code = fdl_other_check(fdl_repo_context(v->repo), catalog, local.path, record->format, &difference, error);
     if (difference)
         fdl_verify_finding(v, key, "'%s' does not say what the main catalog says: %s", key, difference);
@@ -203,15 +204,7 @@ static fdl_code check_other(verify *v, const fdl_version *version, const fdl_cat
 
 fdl_code fdl_verify_others(verify *v, const fdl_version *version, const char *catalog, fdl_error *error) {
     fdl_code code = FDL_OK;
-    for (size_t i = 0; i < version->other_count && code == FDL_OK; i++) {
-        const fdl_catalog_record *record = &version->others[i];
-        bool sound = false;
-        if (strcmp(record->format, version->catalog.format) == 0)
-            fdl_verify_finding(v, version->id, "version '%s' carries its main format '%s' twice", version->id,
-                               record->format);
-        code = fdl_verify_record(v, version->id, &record->file, &sound, error);
-        if (code == FDL_OK && sound && catalog && fdl_other_storage(record->format))
-            code = check_other(v, version, record, catalog, error);
-    }
+    for (size_t i = 0; i < version->other_count && code == FDL_OK; i++)
+        code = check_other(v, version, &version->others[i], catalog, error);
     return code;
 }

@@ -6,7 +6,10 @@ import subprocess
 import pytest
 from harness import CONFLICT, FAILURE, NOT_FOUND, REFUSED, ROOT, USAGE, command, duck, environment, fdl
 
-COMMANDS = ["init", "checkout", "status", "commit", "push", "url", "attach", "log", "show", "branch", "tag"]
+COMMANDS = [
+    *("init", "checkout", "status", "commit", "push", "url", "attach", "log", "show", "diff", "branch", "tag", "restore"),
+    *("expire", "gc", "withdraw", "verify", "clone", "doctor", "run", "site"),
+]
 
 
 # ---- --json ------------------------------------------------------------------------------------------------------------
@@ -148,6 +151,8 @@ def test_every_field_of_json_stands_in_the_format_page(published):
         "branch": fdl("branch", repo, "side", "--json"),
         "tag": fdl("tag", repo, "--json"),
         "checkout": fdl("checkout", repo, published.work, "--json"),
+        "diff": fdl("diff", repo, "main~1", "main", "--json"),
+        "verify": fdl("verify", repo, "--json"),
     }
     for command, answer in documents.items():
         assert f"`fdl {command}`" in section, command

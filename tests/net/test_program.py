@@ -12,6 +12,7 @@ import pytest
 from careless import CarelessProxy
 from fault_proxy import FaultProxy
 from harness import CONFLICT, FAILURE, NOT_FOUND, OK, text
+from test_verify import Damaged, damage, lie, sound  # noqa: F401
 from tools import duck_at
 
 ODD_VALUES = ["a b+c", "100%", "ü/é", "AC/DC", "%20", "", None]
@@ -250,6 +251,42 @@ def test_a_checkout_from_a_web_server_and_no_change_is_nothing_to_commit(folder_
     assert web.commit("nothing", "--json").json["made"] is False
 
 
+def test_a_catalog_reads_without_a_data_path_from_the_url_that_fdl_json_gives(served, nginx):
+    """The URL is one, whatever the data folder is called."""
+    url = f"{nginx.url}/a%20lake"
+    lake = Lake(served / "a lake", served.parent, {})
+    lake.fdl("init", lake.address, "--url", url, "--data-dir", "the data 100%/ü+é")
+    lake.checkout()
+    version = lake.publish("CREATE TABLE lake.t AS SELECT range::INT AS i FROM range(100)", "DELETE FROM lake.t WHERE i = 3")
+    with duck_at({}, f"ATTACH 'ducklake:{url}/versions/{version}/ducklake.duckdb' AS lake (READ_ONLY)") as con:
+        assert con.execute("SELECT count(*), sum(i) FROM lake.t").fetchall() == [(99, 4947)]
+        [(said,)] = con.execute("SELECT value FROM __ducklake_metadata_lake.ducklake_metadata WHERE key = 'data_path'").fetchall()
+        assert said == f"{url}/the%20data%20100%25/%C3%BC%2B%C3%A9/"
+    web = Lake(url, served.parent / "web", {})
+    web.folder.mkdir()
+    web.checkout()
+    assert web.commit("nothing", "--json").json["made"] is False
+    web.write("UPDATE lake.t SET i = -5 WHERE i = 5")
+    assert web.commit("a step", "--json").json["made"] is True
+
+
+def test_verify_tells_the_same_faults_in_a_bucket_and_behind_a_web_server(sound, versitygw, served, nginx):  # noqa: F811
+    bucket = f"faulty-{uuid.uuid4()}"
+    client = versitygw.boto()
+    client.create_bucket(Bucket=bucket)
+    for harm in (damage, lie):
+        repo = Damaged(sound, served / harm.__name__)
+        keys = harm(repo)
+        for name in repo.contents():
+            client.upload_file(str(repo.path(name)), bucket, f"{harm.__name__}/{name}")
+        for address, variables in (
+            (f"s3://{bucket}/{harm.__name__}", bucket_variables(versitygw)),
+            (f"{nginx.url}/{harm.__name__}", {}),
+        ):
+            there = Lake(address, served.parent, variables)
+            assert repo.findings("--all", address=address, run=there.fdl) == keys
+
+
 # ---- requests -----------------------------------------------------------------------------------------------------------
 
 
@@ -289,6 +326,21 @@ def test_a_commit_without_news_costs_one_request(counted):
 
 
 # ---- servers with manners of their own ------------------------------------------------------------------------------------
+
+
+def test_rows_written_anew_in_a_bucket_are_compared_and_each_file_fetched_once(counted):
+    counted.publish(
+        "CREATE TABLE lake.t (k INT, v INT)",
+        "ALTER TABLE lake.t SET PARTITIONED BY (k)",
+        "INSERT INTO lake.t SELECT range % 12, range FROM range(600)",
+    )
+    counted.write("CREATE TEMP TABLE kept AS FROM lake.t", "DELETE FROM lake.t", "INSERT INTO lake.t FROM kept ORDER BY v DESC")
+    counted.proxy.reset()
+    assert counted.commit("the same", "--json").json["made"] is False
+    fetched = [seen.target for seen in counted.proxy.seen if seen.method == "GET" and ".parquet" in seen.target]
+    assert len(fetched) == len(set(fetched)) == 24
+    counted.write("UPDATE lake.t SET v = -1 WHERE v = 100")
+    assert counted.commit("one row", "--json").json["made"] is True
 
 
 def test_a_bucket_that_nobody_may_list_answers_403_for_what_is_missing(counted):
