@@ -58,6 +58,8 @@ fdl_key_kind fdl_host_key_kind(const char *key, const char *data_dir) {
         {FDL_FILE_CATALOG, FDL_KIND_CURRENT},
         {"healthz", FDL_KIND_HEALTH},
         {"metrics", FDL_KIND_METRICS},
+        {"fdl.css", FDL_KIND_PAGE_FILE},
+        {"fdl.js", FDL_KIND_PAGE_FILE},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(key, fixed[i].key) == 0)

@@ -24,7 +24,8 @@ typedef enum fdl_key_kind {
     FDL_KIND_SOURCE = 512,  /* sources/<sha256> */
     FDL_KIND_CURRENT = 1024, /* ducklake.duckdb: no key of the store, but HEAD's catalog */
     FDL_KIND_HEALTH = 2048, /* healthz */
-    FDL_KIND_METRICS = 4096 /* metrics */
+    FDL_KIND_METRICS = 4096, /* metrics */
+    FDL_KIND_PAGE_FILE = 8192 /* fdl.css, fdl.js */
 } fdl_key_kind;
 
 #define FDL_KIND_STORED                                                                                               \

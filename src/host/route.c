@@ -8,6 +8,7 @@
 #include "host/answer.h"
 #include "host/batch.h"
 #include "host/metrics.h"
+#include "host/pages.h"
 #include "host/put.h"
 #include "host/read.h"
 #include "host/refs.h"
@@ -95,6 +96,12 @@ static const fdl_host_route routes[] = {
      .role = FDL_ROLE_READ,
      .lane = FDL_LANE_READ,
      .answer = fdl_host_read_current},
+    {.kinds = FDL_KIND_ROOT,
+     .methods = READING,
+     .role = FDL_ROLE_READ,
+     .lane = FDL_LANE_WRITE, /* hundreds of records may be read for it */
+     .answer = fdl_host_page_answer},
+    {.kinds = FDL_KIND_PAGE_FILE, .methods = READING, .role = FDL_ROLE_READ, .answer = fdl_host_page_file_answer},
     {.kinds = FDL_KIND_METRICS, .methods = READING, .role = FDL_ROLE_READ, .answer = fdl_host_metrics_answer},
     {.kinds = FDL_KIND_HEALTH, .methods = READING, .role = FDL_ROLE_NONE, .answer = fdl_host_health_answer},
 };
