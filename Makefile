@@ -80,7 +80,7 @@ fuzz:
 	@cmake --build build/fuzz --target fuzz_targets
 	@tools/fuzz $(FUZZ_SECONDS)
 
-# Check plays a few of them. A failure names its seed: FDL_TEST_SEED=<seed> and the same command replay it.
+# Check plays a few of them. A failure names its seed: FDL_TEST_SEED=<seed> make soak replays it.
 HISTORIES ?= 1000
 FIRST_SEED ?= 1
 soak: check-setup all
