@@ -4,6 +4,7 @@
 #   make demo         a walk through FDL with real data (demo/demo.sh)
 #   make check        every test, with gcc, clang and the sanitizers
 #   make fuzz         libFuzzer on what reads strangers' bytes, FUZZ_SECONDS (600) each
+#   make soak         a thousand random histories (HISTORIES=n, FIRST_SEED=n), hours of them
 #   make install      to PREFIX (/usr/local), below DESTDIR
 #   make format       lay out the C sources; format-check only looks
 #   make clean        remove what was built; distclean also what was fetched
@@ -17,7 +18,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net check-host fuzz install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-units check-e2e check-net check-host fuzz soak install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -78,6 +79,13 @@ fuzz:
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build/fuzz --target fuzz_targets
 	@tools/fuzz $(FUZZ_SECONDS)
+
+# Check plays a few of them. A failure names its seed: FDL_TEST_SEED=<seed> make soak replays it.
+HISTORIES ?= 1000
+FIRST_SEED ?= 1
+soak: check-setup all
+	FDL_TEST_HISTORIES=$(HISTORIES) FDL_TEST_FIRST_SEED=$(FIRST_SEED) $(PYTEST) -q -n $(JOBS) tests/e2e/test_history_model.py
+	@echo "$(HISTORIES) random histories, seeds from $(FIRST_SEED) on: each as its model says"
 
 # ---- the rest ---------------------------------------------------------------
 

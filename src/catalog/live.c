@@ -99,11 +99,21 @@ static const char *const live_views[] = {
     "CREATE VIEW @.delete_files AS SELECT * FROM @.all_delete_files" LIVE,
 };
 
-/* What must be there once: a view, its key. */
-static const char *const unique_keys[][2] = {
-    {"schemas", "schema_id"}, {"tables", "table_id"},         {"columns", "table_id, column_id"}, {"views", "view_id"},
-    {"macros", "macro_id"},   {"data_files", "data_file_id"}, {"delete_files", "delete_file_id"},
-};
+#define TWICE(what, key)                                                                                               \
+    "SELECT 'the same id twice in " what "s' FROM file_@.main.ducklake_" what LIVE " GROUP BY " key " HAVING count(*) > 1"
+
+#define SCHEMA_OF(what) "SELECT schema_id::BIGINT AS schema_id FROM file_@.main.ducklake_" what LIVE
+
+/*
+ * What must be there once, and what must be somewhere.  One query, past the views:
+ * nearly all it costs is planning, and whoever opens a catalog pays for it.
+ */
+static const char contradictions_query[] =
+    TWICE("schema", "schema_id") " UNION ALL " TWICE("table", "table_id") " UNION ALL " TWICE(
+        "column", "table_id, column_id") " UNION ALL " TWICE("view", "view_id") " UNION ALL " TWICE("macro", "macro_id")
+    " UNION ALL " TWICE("data_file", "data_file_id") " UNION ALL " TWICE("delete_file", "delete_file_id")
+    " UNION ALL SELECT 'a table, view or macro is in no schema' FROM (" SCHEMA_OF("table") " UNION ALL " SCHEMA_OF("view")
+    " UNION ALL " SCHEMA_OF("macro") ") LEFT JOIN @.schemas USING (schema_id) WHERE schema_name IS NULL LIMIT 1";
 
 /* ---- SQL text -------------------------------------------------------------- */
 
@@ -230,33 +240,11 @@ static fdl_code take_snapshot(void *data, const fdl_cell *cells, size_t count, f
     return FDL_OK;
 }
 
-static fdl_code refuse_key(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+static fdl_code refuse_contradiction(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
     const fdl_live *catalog = data;
     (void)count;
     return fdl_fail(error, FDL_REFUSED, catalog->path, "the catalog '%s' contradicts itself: %s", catalog->path,
                     cells[0].text);
-}
-
-static fdl_code check_keys(fdl_duck *duck, fdl_live *catalog, fdl_error *error) {
-    fdl_code code = FDL_OK;
-    for (size_t i = 0; i < sizeof unique_keys / sizeof *unique_keys && code == FDL_OK; i++) {
-        const char *view = unique_keys[i][0], *key = unique_keys[i][1];
-        fdl_buf sql;
-        fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-        code = fdl_buf_add_format(&sql, error,
-                                  "SELECT 'the same id twice in %s' FROM @.%s GROUP BY %s HAVING count(*) > 1 LIMIT 1",
-                                  view, view, key);
-        if (code == FDL_OK)
-            code = fdl_live_query(duck, catalog, sql.data, refuse_key, catalog, error);
-        fdl_buf_clear(&sql);
-    }
-    if (code == FDL_OK)
-        code = fdl_live_query(duck, catalog,
-                              "SELECT 'a table, view or macro is in no schema' FROM (SELECT schema_name FROM @.tables"
-                              " UNION ALL SELECT schema_name FROM @.views UNION ALL SELECT schema_name FROM @.macros)"
-                              " WHERE schema_name IS NULL LIMIT 1",
-                              refuse_key, catalog, error);
-    return code;
 }
 
 /* ---- opening ----------------------------------------------------------------- */
@@ -305,7 +293,7 @@ static fdl_code prepare(fdl_duck *duck, fdl_live *catalog, fdl_error *error) {
     if (code == FDL_OK)
         code = name_file(catalog, lay_views(duck, catalog, error), FDL_REFUSED, error);
     if (code == FDL_OK)
-        code = check_keys(duck, catalog, error);
+        code = fdl_live_query(duck, catalog, contradictions_query, refuse_contradiction, catalog, error);
     return code;
 }
 

@@ -152,13 +152,15 @@ static fdl_code choose(expire *e, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_inventory_records(&e->inventory, error);
     if (code == FDL_OK)
+        code = fdl_inventory_bare(&e->inventory, error);
+    if (code == FDL_OK)
         code = survey(e, error);
     for (size_t i = 0; code == FDL_OK && i < e->inventory.count; i++) {
         fdl_stored *stored = &e->inventory.items[i];
         bool goes = (stored->flags & (REACHED | PROTECTED | POINTED)) == REACHED && is_old(e, stored);
         if (stored->record_ms != 0 && stored->marked && stored->has_catalog)
             code = choose_unfinished(e, stored, error);
-        else if (stored->record_ms != 0 && !stored->marked && goes)
+        else if (stored->record_ms != 0 && !stored->marked && !stored->bare && goes)
             code = add_item(e, stored, FDL_OUTCOME_EXPIRED, error);
     }
     if (code == FDL_OK && e->result->count > 1)

@@ -132,6 +132,8 @@ static fdl_code need_versions(gc *g, fdl_error *error) {
     fdl_code code = fdl_inventory_read(g->repo, &g->inventory, error);
     if (code == FDL_OK)
         code = fdl_inventory_records(&g->inventory, error);
+    if (code == FDL_OK)
+        code = fdl_inventory_bare(&g->inventory, error);
     if (code == FDL_OK && g->options->prune_unreachable)
         code = mark_pruned(g, error);
     g->result->versions = 0;

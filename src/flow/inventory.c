@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/pointers.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/parallel.h"
@@ -109,7 +110,33 @@ const fdl_stored_file *fdl_stored_find(const fdl_stored *stored, const char *nam
 }
 
 bool fdl_stored_is_live(const fdl_stored *stored) {
-    return stored->record_ms != 0 && (!stored->marked || stored->has_catalog);
+    return stored->record_ms != 0 && !stored->bare && (!stored->marked || stored->has_catalog);
+}
+
+static bool holds_a_record_alone(const fdl_stored *stored) {
+    bool alone = stored->record_ms != 0 && stored->file_count > 0;
+    for (size_t i = 0; i < stored->file_count; i++)
+        alone = alone && (strcmp(stored->files[i].name, FDL_FILE_VERSION) == 0 ||
+                          strcmp(stored->files[i].name, FDL_FILE_SIGNATURE) == 0);
+    return alone;
+}
+
+/* The refs are read after the listing: whatever they name by now is not passed over. */
+fdl_code fdl_inventory_bare(fdl_inventory *inventory, fdl_error *error) {
+    fdl_ref_list pointers = {0};
+    bool any = false;
+    for (size_t i = 0; i < inventory->count; i++) {
+        inventory->items[i].bare = holds_a_record_alone(&inventory->items[i]);
+        any = any || inventory->items[i].bare;
+    }
+    fdl_code code = any ? fdl_pointers_read(inventory->repo, &pointers, error) : FDL_OK;
+    for (size_t i = 0; i < pointers.count; i++) {
+        fdl_stored *stored = fdl_inventory_find(inventory, pointers.items[i].id);
+        if (stored)
+            stored->bare = false;
+    }
+    fdl_ref_list_clear(&pointers);
+    return code;
 }
 
 /* ---- what is in them ------------------------------------------------------------ */

@@ -28,6 +28,7 @@ typedef struct fdl_stored {
     int64_t record_ms;     /* when version.json was; 0: it is not there */
     bool marked;           /* expired.json is there */
     bool has_catalog;      /* ducklake.duckdb, or something in catalogs/ */
+    bool bare;             /* fdl_inventory_bare: a record alone, of a version that was not copied to this mirror */
     fdl_version version;   /* fdl_inventory_records; no id before, and where there is no record */
     fdl_expiry expiry;     /* fdl_inventory_markers */
     unsigned flags;        /* for whoever walks: what it found out */
@@ -60,9 +61,17 @@ fdl_code fdl_inventory_records(fdl_inventory *inventory, fdl_error *error);
 fdl_code fdl_inventory_markers(fdl_inventory *inventory, fdl_error *error);
 
 /*
- * Gone and told so.  A marked version whose catalog is still there is not over
- * yet: its marker may be taken back, so its files count until an expire or
- * withdraw has finished with it.
+ * Finds the records that a mirror holds of versions which were not copied to it:
+ * nothing but the record and its signature lies there, no marker, and no ref or
+ * waiting push points to it.  A version that is published or was damaged holds
+ * more, so it never counts as one.
+ */
+fdl_code fdl_inventory_bare(fdl_inventory *inventory, fdl_error *error);
+
+/*
+ * Has files that it needs: not gone and told so, and not bare.  A marked version
+ * whose catalog is still there is not over yet: its marker may be taken back, so
+ * its files count until an expire or withdraw has finished with it.
  */
 bool fdl_stored_is_live(const fdl_stored *stored);
 

@@ -48,6 +48,8 @@ static fdl_code list(fdl_wd *w, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_inventory_markers(&w->inventory, error);
     if (code == FDL_OK)
+        code = fdl_inventory_bare(&w->inventory, error);
+    if (code == FDL_OK)
         code = fdl_pointers_read(w->repo, &w->pointers, error);
     for (size_t i = 0; code == FDL_OK && i < w->pointers.count; i++) {
         fdl_stored *stored = fdl_inventory_find(&w->inventory, w->pointers.items[i].id);

@@ -297,6 +297,51 @@ def test_the_grace_of_a_file_runs_from_the_end_of_its_last_version(versions):
     assert fdl("gc", versions.repo.address, "--json").json["count"] == 5
     assert number_of(versions) == 6
 
+
+def test_a_nightly_rebuild_with_expire_and_gc_stays_as_large_as_it_is(lake):
+    """The markers of a night are as old as the night; the files of its expired version go when their grace is over."""
+    for night in range(6):
+        age(lake, (6 - night) * 5 * DAY)
+        lake.publish(f"CREATE OR REPLACE TABLE lake.t AS SELECT {night} AS n")
+        fdl("expire", lake.repo.address, "--keep", 2)
+        for marker in lake.repo.path("versions").glob("*/expired.json"):
+            if marker.stat().st_mtime < time.time() - DAY:
+                then = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(marker.stat().st_mtime))
+                marker.write_text(json.dumps({"expired_at": then, "reason": "retention"}))
+        fdl("gc", lake.repo.address, "--grace", "12d")
+    assert len(lake.repo.data_files()) <= 2 + 3
+    sound(lake)
+
+
+def test_a_mirror_of_the_newest_version_is_looked_after_too(versions, tmp_path):
+    """It holds bare records of the older versions, which need no files, and are no damage."""
+    mirror = Repo(tmp_path / "mirror", "--id", versions.repo.config()["id"])
+    fdl("clone", versions.repo.address, mirror.address)
+    assert [path.name for path in mirror.path("versions", versions.ids[2]).iterdir()] == ["version.json"]
+    kept = mirror.data_files()
+    (mirror.data / "main" / "t" / "x.parquet").write_text("x")
+    records = mirror.contents()
+    fdl("expire", mirror.address, "--keep", 1)
+    assert mirror.contents() == records
+    assert [deletion["key"] for deletion in fdl("gc", mirror.address, "--grace", "0s", "--json").json["deletions"]] == [
+        "data/main/t/x.parquet"
+    ]
+    assert mirror.data_files() == kept and mirror.read("SELECT max(n) FROM lake.t") == [(6,)]
+    fdl("withdraw", mirror.address, versions.ids[2], "--yes")
+    assert "withdrawn" in fdl("url", mirror.address, versions.ids[2], code=EXPIRED).complaint
+    assert mirror.data_files() == kept and mirror.read("SELECT max(n) FROM lake.t") == [(6,)]
+    fdl("clone", versions.repo.address, mirror.address, "--all")
+    fdl("gc", mirror.address, "--grace", "0s")
+    assert mirror.read("SELECT max(n) FROM lake.t", versions.ids[3]) == [(3,)]
+
+
+def test_a_branch_on_a_bare_record_stops_gc(versions, tmp_path):
+    mirror = Repo(tmp_path / "mirror", "--id", versions.repo.config()["id"])
+    fdl("clone", versions.repo.address, mirror.address)
+    mirror.path("refs", "heads", "old").write_text(versions.ids[2] + "\n")
+    assert versions.ids[2] in fdl("gc", mirror.address, "--grace", "0s", code=FAILURE).complaint
+
+
 @pytest.mark.parametrize("words", ["", "x", "14", "-1d", "1y", "9999999d"])
 def test_gc_takes_only_a_grace_it_understands(tmp_path, words):
     fdl("gc", tmp_path, "--grace", words, code=USAGE)

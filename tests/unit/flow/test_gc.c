@@ -276,6 +276,44 @@ static void a_live_version_without_catalog_stops_it(void **state) {
     history_close(&h);
 }
 
+/* What a mirror holds of a version that was not copied to it. */
+static void leave_the_record(history *h, int number) {
+    char key[FDL_KEY_BYTES];
+    static const char *const others[] = {"ducklake.duckdb", "dataset.json"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(key, sizeof key, "versions/%s/%s", history_id(number), others[i]);
+        history_remove(h, key);
+    }
+}
+
+static void the_bare_records_of_a_mirror_need_nothing(void **state) {
+    (void)state;
+    history h;
+    open_line(&h);
+    leave_the_record(&h, 1);
+    leave_the_record(&h, 2);
+    expect(&h, FDL_OK, gc(&h, 0));
+    expect_data(&h, "b c d2 e f");
+    history_close(&h);
+}
+
+static void a_record_alone_that_a_ref_points_to_stops_it(void **state) {
+    static const char *const refs[] = {"refs/heads/old", "refs/tags/old", "refs/requests/1"};
+    char line[200];
+    (void)state;
+    history h;
+    for (size_t i = 0; i < 3; i++) {
+        open_line(&h);
+        leave_the_record(&h, 1);
+        snprintf(line, sizeof line, i < 2 ? "%s\n" : "{\"version\":\"%s\",\"state\":\"waiting\"}", history_id(1));
+        history_put(&h, refs[i], line);
+        expect(&h, FDL_FAILED, gc(&h, 0));
+        expect_said(history_id(1), &h.error);
+        expect_data(&h, "a b c d1 d2 e f");
+        history_close(&h);
+    }
+}
+
 static void a_damaged_catalog_stops_it(void **state) {
     (void)state;
     history h;
@@ -446,6 +484,8 @@ int main(void) {
         cmocka_unit_test(the_grace_runs_from_the_end_of_the_last_version_that_named_the_file),
         cmocka_unit_test(a_version_that_expired_without_a_list_spares_what_was_there_before_it),
         cmocka_unit_test(a_live_version_without_catalog_stops_it),
+        cmocka_unit_test(the_bare_records_of_a_mirror_need_nothing),
+        cmocka_unit_test(a_record_alone_that_a_ref_points_to_stops_it),
         cmocka_unit_test(a_damaged_catalog_stops_it),
         cmocka_unit_test(a_broken_record_stops_it),
         cmocka_unit_test(what_a_version_that_comes_meanwhile_names_stays),
