@@ -126,15 +126,16 @@ static fdl_code explain_denied(const fdl_http_store *self, const fdl_http_respon
     listen_to(response, &t);
     if (response->status == 401 && self->bearer)
         return fdl_fail(error, FDL_DENIED, key,
-                        "'%s' does not know the token in FDL_TOKEN (401): set FDL_TOKEN to one that may %s", response->host,
-                        what);
+                        "'%s' does not know the token in FDL_TOKEN (401): set FDL_TOKEN to one that may %s",
+                        response->host, what);
     if (response->status == 401)
         return fdl_fail(error, FDL_DENIED, key,
                         "'%s' wants to know who we are before we %s '%s' (401): set FDL_TOKEN, or name a token in "
                         "~/.netrc; ask its owner for one",
                         response->host, what, key ? key : self->base.address);
     return fdl_fail(error, FDL_DENIED, key,
-                    "'%s' does not let us %s '%s' (403%s%s): set FDL_TOKEN to a token that may, or ask its owner for one",
+                    "'%s' does not let us %s '%s' (403%s%s): set FDL_TOKEN to a token that may, or ask its owner for "
+                    "one",
                     response->host, what, key ? key : self->base.address, t.message[0] ? ", " : "", t.message);
 }
 
