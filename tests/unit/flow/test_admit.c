@@ -154,7 +154,7 @@ static void what_is_wrong_is_said_with_its_key(void **state) {
         {lie_about_the_id, FDL_FILE_VERSION, "019a0000-0000-7000-8000-000000000007"},
         {skip_a_number, FDL_FILE_VERSION, "has seq 3"},
         {lose_catalog, FDL_FILE_CATALOG, ""},
-        {lose_all_but_the_record, FDL_FILE_CATALOG, ""},
+        {lose_all_but_the_record, FDL_FILE_DATASET, ""},
         {lie_about_the_catalog, FDL_FILE_CATALOG, "has sha256"},
         {no_catalog_at_all, FDL_FILE_CATALOG, "cannot read the catalog"},
         {lie_about_the_snapshot, FDL_FILE_CATALOG, "ends with snapshot 0, version.json says 5"},
