@@ -47,6 +47,12 @@ typedef struct fdl_context {
     /* Transfers at once; 0: the default of 8. */
     int jobs;
 
+    /*
+     * The fdl program, to look at strangers' versions in a process of its own: DuckDB
+     * can be made to hang or die by a file made for it.  NULL: fdl_admit looks in this one.
+     */
+    const char *checker;
+
     /* Accept a store that does not keep conditional writes (--unsafe-no-conditions). */
     bool unsafe_no_conditions;
 } fdl_context;

@@ -98,6 +98,8 @@ const char *cli_count(unsigned long long count, const char *one, char out[64]);
 const char *cli_short_ref(const char *full);
 /* What a version waits for, in a line; the buffer is the caller's. */
 const char *cli_request(const fdl_request *request, char out[96]);
+/* The line for a version that is uploaded and not on its branch; the full name of the branch. */
+void cli_print_waiting(const char *branch, const char *id, const fdl_request *request);
 /* {"number", "state", "reason"?}, or null when nothing was asked. */
 json_t *cli_json_request(const fdl_request *request);
 json_t *cli_json_version(const fdl_version *version, const fdl_expiry *expiry);

@@ -28,7 +28,7 @@ static json_t *as_json(const fdl_commit_result *result, const fdl_push_result *p
 }
 
 static void tell(cli *c, const fdl_commit_result *result, const fdl_push_result *pushed) {
-    char size[32], tables[64], files[64], request[96];
+    char size[32], tables[64], files[64];
     if (!result->made && result->id[0])
         cli_print("nothing to commit: everything equals version %s\n", result->id);
     else if (!result->made)
@@ -38,8 +38,7 @@ static void tell(cli *c, const fdl_commit_result *result, const fdl_push_result 
                   cli_count(result->table_count, "table", tables), cli_count(result->file_count, "file", files),
                   fdl_size_text(result->catalog_bytes, size));
     if (pushed->waiting[0])
-        cli_print("%s: %s is uploaded and waits (%s)\n", cli_short_ref(pushed->branch), pushed->waiting,
-                  cli_request(&pushed->request, request));
+        cli_print_waiting(pushed->branch, pushed->waiting, &pushed->request);
     if (result->made && !cli_flag(c, "push"))
         cli_say(c, "it is on this machine only; publish it with 'fdl push %s'", c->operands[0]);
 }

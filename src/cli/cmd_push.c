@@ -25,14 +25,13 @@ static json_t *as_json(const fdl_push_result *result) {
 }
 
 static void tell(const fdl_push_result *result) {
-    char size[32], versions[64], files[64], request[96];
+    char size[32], versions[64], files[64];
     if (result->pushed_count == 0 && !result->waiting[0])
         cli_print("nothing to push\n");
     for (size_t i = 0; i < result->pushed_count; i++)
         cli_print("%s -> %s\n", cli_short_ref(result->branch), result->pushed[i]);
     if (result->waiting[0])
-        cli_print("%s: %s is uploaded and waits (%s)\n", cli_short_ref(result->branch), result->waiting,
-                  cli_request(&result->request, request));
+        cli_print_waiting(result->branch, result->waiting, &result->request);
     if (result->waiting[0] && result->behind_count > 0)
         cli_print("%s behind it on this machine; push again when it is on the branch\n",
                   cli_count(result->behind_count, "version", versions));

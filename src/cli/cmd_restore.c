@@ -21,13 +21,11 @@ static json_t *as_json(const fdl_restore_result *result) {
 }
 
 static void tell(const fdl_restore_result *result) {
-    char request[96];
     if (!result->made)
         cli_print("nothing to restore: %s has the content of %s already\n", cli_short_ref(result->branch),
                   result->from);
     else if (result->request.state != FDL_NOT_ASKED)
-        cli_print("%s: %s with the content of %s is uploaded and waits (%s)\n", cli_short_ref(result->branch),
-                  result->id, result->from, cli_request(&result->request, request));
+        cli_print_waiting(result->branch, result->id, &result->request);
     else
         cli_print("%s -> %s (seq %lld) with the content of %s\n", cli_short_ref(result->branch), result->id,
                   (long long)result->seq, result->from);

@@ -12,15 +12,20 @@ static const cli_option options[] = {
 
 static json_t *as_json(const fdl_run_result *result) {
     const fdl_commit_result *commit = &result->commit;
-    return json_pack("{s:b, s:s?, s:I, s:s?, s:I}", "made", commit->made, "id", commit->id[0] ? commit->id : NULL,
+    json_t *document = json_pack("{s:b, s:s?, s:I, s:s?, s:I}", "made", commit->made, "id", commit->id[0] ? commit->id : NULL,
                      "seq", (json_int_t)commit->seq, "branch",
                      result->push.pushed_count > 0 ? cli_short_ref(result->push.branch) : NULL, "attempts",
                      (json_int_t)result->attempts);
+    if (document && result->push.waiting[0])
+        json_object_set_new(document, "request", cli_json_request(&result->push.request));
+    return document;
 }
 
 static void tell(const fdl_run_result *result) {
     if (!result->commit.made)
         cli_print("nothing to publish: everything equals what is there\n");
+    else if (result->push.waiting[0])
+        cli_print_waiting(result->push.branch, result->push.waiting, &result->push.request);
     else
         cli_print("%s -> %s\n", cli_short_ref(result->push.branch), result->commit.id);
 }

@@ -123,6 +123,7 @@ static fdl_code serve(cli *c, const fdl_host_options *wanted) {
     raise_file_limit();
     if (geteuid() == 0)
         cli_note(c, FDL_NOTE_WARNING, "serving as root: a user that may do no more than it must is safer");
+    c->context.checker = "/proc/self/exe";
     fdl_code code = fdl_host_start(&c->context, wanted, &host, &c->error);
     if (code != FDL_OK)
         return code;

@@ -39,9 +39,12 @@ static void tell(const cli *c, const fdl_status_result *s) {
                   s->pending_count == 1 ? "" : "s", c->operands[0]);
     for (size_t i = 0; i < s->pending_count; i++)
         cli_print("            %s\n", s->pending[i]);
-    if (s->request.state != FDL_NOT_ASKED)
-        cli_print("waiting     %s is uploaded: %s%s%s\n", s->pending[0], cli_request(&s->request, request),
-                  s->request.reason[0] ? ": " : "", s->request.reason);
+    if (s->request.state != FDL_NOT_ASKED) {
+        cli_print("waiting     %s is uploaded: %s%s", s->pending[0], cli_request(&s->request, request),
+                  s->request.reason[0] ? ": " : "");
+        cli_print_text(s->request.reason, "            ");
+        cli_print("\n");
+    }
     if (s->moved)
         cli_print("moved       the branch now holds %s; a push will be refused\n",
                   s->remote[0] ? s->remote : "nothing: it was deleted");

@@ -45,6 +45,9 @@ COMMANDS(DECLARE)
 const cli_command *const cli_commands[] = {COMMANDS(POINT) NULL};
 #undef POINT
 
+/* Run by fdl serve and by nobody else; not among the commands of --help. */
+extern const cli_command cli_cmd_admit;
+
 const cli_command *cli_find(const char *name) {
     for (size_t i = 0; cli_commands[i]; i++)
         if (strcmp(cli_commands[i]->name, name) == 0)
@@ -106,7 +109,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
         return help(strcmp(word, "help") == 0 ? argc : 1, argv);
-    const cli_command *command = cli_find(word);
+    const cli_command *command = strcmp(word, cli_cmd_admit.name) == 0 ? &cli_cmd_admit : cli_find(word);
     if (!command) {
         fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", word);
         return fdl_exit_status(FDL_USAGE);

@@ -97,6 +97,11 @@ const char *cli_request(const fdl_request *request, char out[96]) {
     return out;
 }
 
+void cli_print_waiting(const char *branch, const char *id, const fdl_request *request) {
+    char words[96];
+    cli_print("%s: %s is uploaded and waits (%s)\n", cli_short_ref(branch), id, cli_request(request, words));
+}
+
 json_t *cli_json_request(const fdl_request *request) {
     if (request->state == FDL_NOT_ASKED)
         return json_null();

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/checker.h"
 #include "flow/pending.h"
 #include "flow/scratch.h"
 #include "flow/verify.h"
@@ -179,6 +180,8 @@ static fdl_code look_at(admission *a, fdl_error *error) {
 
 fdl_code fdl_admit(fdl_repo *repo, const char *branch, const char *expected, const char *id, fdl_error *error) {
     admission a = {0};
+    if (fdl_repo_context(repo)->checker)
+        return fdl_checker_admit(repo, branch, expected, id, error);
     fdl_ref *ref = NULL;
     a.look = (verify){.repo = repo,
                       .store = fdl_repo_store(repo),

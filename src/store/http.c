@@ -69,29 +69,15 @@ typedef struct told {
     char key[FDL_KEY_LIMIT_BYTES];
 } told;
 
-static fdl_code code_named(const char *name) {
-    for (int code = FDL_FAILED; code <= FDL_UNSUPPORTED; code++) {
-        if (strcmp(fdl_code_name((fdl_code)code), name) == 0)
-            return (fdl_code)code;
-    }
-    return FDL_OK;
-}
-
 static void listen_to(const fdl_http_response *response, told *out) {
-    json_t *document = NULL, *error = NULL;
-    const char *name = NULL, *message = NULL, *key = NULL;
-    *out = (told){.code = FDL_OK};
-    if (fdl_json_parse(response->text.data, response->text.length, "", &document, NULL) == FDL_OK &&
-        fdl_json_object(document, "", "error", &error, NULL) == FDL_OK &&
-        fdl_json_string(error, "", "code", &name, NULL) == FDL_OK &&
-        fdl_json_string(error, "", "message", &message, NULL) == FDL_OK &&
-        fdl_json_string_optional(error, "", "key", &key, NULL) == FDL_OK) {
-        out->code = code_named(name);
-        if (!fdl_str_fit(out->message, sizeof out->message, message))
-            fdl_str_fit(out->message, sizeof out->message, name);
-        fdl_str_fit(out->key, sizeof out->key, key ? key : "");
-    }
-    json_decref(document);
+    fdl_error said;
+    const char *text = response->text.data ? response->text.data : "";
+    *out = (told){.code = fdl_json_error(text, response->text.length, &said)};
+    if (out->code == FDL_OK)
+        return;
+    if (!fdl_str_fit(out->message, sizeof out->message, said.message))
+        fdl_str_fit(out->message, sizeof out->message, fdl_code_name(out->code));
+    fdl_str_fit(out->key, sizeof out->key, said.key);
 }
 
 bool fdl_http_gives_reason(const fdl_http_response *response) {
@@ -126,15 +112,16 @@ static fdl_code explain_denied(const fdl_http_store *self, const fdl_http_respon
     listen_to(response, &t);
     if (response->status == 401 && self->bearer)
         return fdl_fail(error, FDL_DENIED, key,
-                        "'%s' does not know the token in FDL_TOKEN (401): set FDL_TOKEN to one that may %s", response->host,
-                        what);
+                        "'%s' does not know the token in FDL_TOKEN (401): set FDL_TOKEN to one that may %s",
+                        response->host, what);
     if (response->status == 401)
         return fdl_fail(error, FDL_DENIED, key,
                         "'%s' wants to know who we are before we %s '%s' (401): set FDL_TOKEN, or name a token in "
                         "~/.netrc; ask its owner for one",
                         response->host, what, key ? key : self->base.address);
     return fdl_fail(error, FDL_DENIED, key,
-                    "'%s' does not let us %s '%s' (403%s%s): set FDL_TOKEN to a token that may, or ask its owner for one",
+                    "'%s' does not let us %s '%s' (403%s%s): set FDL_TOKEN to a token that may, or ask its owner for "
+                    "one",
                     response->host, what, key ? key : self->base.address, t.message[0] ? ", " : "", t.message);
 }
 

@@ -136,7 +136,7 @@ static fdl_code read_upload(const fdl_http_store *self, const json_t *upload, co
     return code;
 }
 
-/* The answer for one file; one that we do not understand leaves the file to be sent through the host, which tells why not. */
+/* The answer for one file.  What we do not understand leaves it to be sent through the host, which tells why not. */
 static fdl_code read_one(fdl_http_store *self, const json_t *one, const char *who, int64_t ahead_ms,
                          fdl_announced *file, fdl_error *error) {
     fdl_offer offer = {.kind = FDL_OFFER_THROUGH, .host_ahead_ms = ahead_ms};

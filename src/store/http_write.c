@@ -51,11 +51,12 @@ static fdl_code explain_direct(const fdl_http_response *response, const char *ke
     fdl_s3_field(text, response->text.length, "Error", "Message", message, sizeof message);
     if (ran_out(response) && offer->host_ahead_ms && off_minutes > 0)
         return fdl_fail(error, FDL_FAILED, key,
-                        "'%s' refuses an upload address that was just given out: the clock of the host is %lld minutes %s "
-                        "that of the store; its owner has to set it",
+                        "'%s' refuses an upload address that was just given out: the clock of the host is %lld minutes "
+                        "%s that of the store; its owner has to set it",
                         response->host, off_minutes, off_ms > 0 ? "behind" : "ahead of");
-    return fdl_fail(error, ran_out(response) ? FDL_DENIED : FDL_FAILED, key, "'%s' answers %d to the upload of '%s'%s%s%s%s",
-                    response->host, response->status, key, name[0] ? ": " : "", name, message[0] ? ", " : "", message);
+    return fdl_fail(error, ran_out(response) ? FDL_DENIED : FDL_FAILED, key,
+                    "'%s' answers %d to the upload of '%s'%s%s%s%s", response->host, response->status, key,
+                    name[0] ? ": " : "", name, message[0] ? ", " : "", message);
 }
 
 /* To one address.  `*again`: it is of no use any more. */

@@ -15,7 +15,8 @@
 #include "util/text.h"
 
 fdl_code fdl_remote_body_open(const fdl_source *source, fdl_remote_body *out, fdl_error *error) {
-    *out = (fdl_remote_body){.http = {.fd = -1, .path = source->path, .moved = source->moved, .moved_data = source->moved_data}};
+    *out = (fdl_remote_body){
+        .http = {.fd = -1, .path = source->path, .moved = source->moved, .moved_data = source->moved_data}};
     if (source->sha256 && !fdl_str_fit(out->sha256, sizeof out->sha256, source->sha256))
         return fdl_fail(error, FDL_USAGE, NULL, "'%s' is no sha256", source->sha256);
     if (!source->path) {

@@ -178,3 +178,29 @@ fdl_code fdl_json_set(json_t *object, const char *field, json_t *value, fdl_erro
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     return FDL_OK;
 }
+
+/* ---- errors ----------------------------------------------------------------- */
+
+static fdl_code code_named(const char *name) {
+    for (int code = FDL_FAILED; code <= FDL_UNCERTAIN; code++) {
+        if (strcmp(fdl_code_name((fdl_code)code), name) == 0)
+            return (fdl_code)code;
+    }
+    return FDL_OK;
+}
+
+fdl_code fdl_json_error(const char *bytes, size_t length, fdl_error *error) {
+    json_t *document = NULL, *said = NULL;
+    const char *name = NULL, *message = NULL, *key = NULL;
+    fdl_code code = FDL_OK;
+    if (fdl_json_parse(bytes, length, "", &document, NULL) == FDL_OK &&
+        fdl_json_object(document, "", "error", &said, NULL) == FDL_OK &&
+        fdl_json_string(said, "", "code", &name, NULL) == FDL_OK &&
+        fdl_json_string(said, "", "message", &message, NULL) == FDL_OK &&
+        fdl_json_string_optional(said, "", "key", &key, NULL) == FDL_OK)
+        code = code_named(name);
+    if (code != FDL_OK)
+        fdl_fail(error, code, key, "%s", message);
+    json_decref(document);
+    return code;
+}

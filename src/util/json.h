@@ -35,6 +35,12 @@ fdl_code fdl_json_object(const json_t *object, const char *name, const char *fie
 fdl_code fdl_json_array_optional(const json_t *object, const char *name, const char *field, json_t **out,
                                  fdl_error *error);
 
+/*
+ * Reads {"error":{"code","message","key"?}}, as programs and hosts word a
+ * failure, into `error` and returns its code; FDL_OK for what is no such thing.
+ */
+fdl_code fdl_json_error(const char *bytes, size_t length, fdl_error *error);
+
 /* json_object_set_new with the error told: takes `value` over in every case; NULL is "out of memory". */
 fdl_code fdl_json_set(json_t *object, const char *field, json_t *value, fdl_error *error);
 

@@ -145,7 +145,7 @@ def test_who_hangs_up_within_a_header_is_gone_at_once(flights):
     """The host may idle for a minute, and nobody waits so long here."""
     with Host(flights.folder) as host:
         for half in (False, True):
-            for _ in range(20):
+            for _ in range(8):
                 with host.socket() as plain:
                     plain.sendall(b"GET /HEAD HTTP/1.1\r\nHo")
                     if half:

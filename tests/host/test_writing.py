@@ -6,13 +6,16 @@ Versions are made by fdl and sent file by file, as a client sends them that is n
 import base64
 import hashlib
 import json
+import os
 import re
+import signal
+import threading
 import uuid
 from pathlib import Path
 
 import pytest
 from harness import fdl
-from host import Host
+from host import Host, wait_for
 from versions import snapshot
 
 
@@ -231,3 +234,25 @@ def test_a_branch_moves_only_from_what_the_request_expects(host, repo, story, to
     assert delete("heads/other").status == 204 and delete("heads/other").status == 404
     assert delete("tags/v1", If_Match=host.get("/refs/tags/v1").headers["ETag"]).status == 204
     assert host.get("/refs.json").json["refs"] == {"refs/heads/main": left.id}
+
+
+def test_a_catalog_that_ends_duckdb_does_not_end_the_host(host, repo, story, token):
+    """The version is looked at in a process of its own; here it dies, as one that DuckDB crashes in or that never ends."""
+    new, children = story.second, Path(f"/proc/{host.process.pid}/task")
+    new.upload(host, token)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(new.point(host, token)))
+    asking.start()
+
+    def kill_it():
+        for ident in "".join(path.read_text() for path in children.glob("*/children")).split():
+            os.kill(int(ident), signal.SIGKILL)
+            return True
+        return not asking.is_alive()
+
+    wait_for("the process that looks at versions", kill_it)
+    asking.join()
+    answer = answers[0]
+    assert (answer.status, answer.error, answer.json["error"]["key"]) == (409, "refused", new.key("ducklake.duckdb"))
+    assert "signal 9" in answer.json["error"]["message"] and repo.head() == story.first
+    assert new.point(host, token).status == 200

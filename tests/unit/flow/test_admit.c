@@ -152,9 +152,9 @@ static void what_is_wrong_is_said_with_its_key(void **state) {
         {lose_record, FDL_FILE_VERSION, "not complete"},
         {break_record, FDL_FILE_VERSION, "version.json"},
         {lie_about_the_id, FDL_FILE_VERSION, "019a0000-0000-7000-8000-000000000007"},
-        {skip_a_number, "", "has seq 3"},
+        {skip_a_number, FDL_FILE_VERSION, "has seq 3"},
         {lose_catalog, FDL_FILE_CATALOG, ""},
-        {lose_all_but_the_record, FDL_FILE_CATALOG, ""},
+        {lose_all_but_the_record, FDL_FILE_DATASET, ""},
         {lie_about_the_catalog, FDL_FILE_CATALOG, "has sha256"},
         {no_catalog_at_all, FDL_FILE_CATALOG, "cannot read the catalog"},
         {lie_about_the_snapshot, FDL_FILE_CATALOG, "ends with snapshot 0, version.json says 5"},
@@ -172,7 +172,7 @@ static void what_is_wrong_is_said_with_its_key(void **state) {
         history_rewind(&h);
         cases[i].spoil(&h);
         expect(&h, FDL_REFUSED, admit(&h, 1, 2));
-        assert_string_equal(h.error.key, !*key ? history_id(2) : strchr(key, '/') ? key : key_of(2, key));
+        assert_string_equal(h.error.key, strchr(key, '/') ? key : key_of(2, key));
         expect_said(cases[i].said, &h.error);
         assert_null(strstr(h.error.message, "/tmp/"));
     }
