@@ -21,7 +21,7 @@ static fdl_code count_source(void *data, const fdl_kept_source *source, fdl_erro
 static void join(const json_t *given, const json_t *parent, const json_t *tables) {
     json_t *joined = NULL;
     fdl_error error;
-    fdl_code code = fdl_dataset_join(given, "dataset.json", parent, tables, &joined, &error);
+    fdl_code code = fdl_dataset_join(given, "dataset.json", parent, NULL, tables, &joined, &error);
     fuzz_check_error(code, &error);
     if (code == FDL_OK) {
         const json_t *first = json_array_get(json_object_get(joined, "tables"), 0);

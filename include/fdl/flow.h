@@ -127,6 +127,7 @@ typedef struct fdl_commit_options {
     const char *author_name;
     const char *author_email; /* NULL if none */
     const char *dataset_path; /* NULL: the parent's description goes on */
+    const char *dbt_folder; /* with dbt's manifest.json, whose descriptions are taken; NULL: none */
     const char *const *sources; /* original files to keep and list */
     size_t source_count;
     const char *sign_key; /* a private key's file, or a public one whose private part the SSH agent has; NULL: no signature */

@@ -127,6 +127,7 @@ fdl_code cli_author(cli *c, const char *given, char **name, char **email);
     {"message", 'm', "MSG", "what this version is"},                                                                    \
         {"author", 0, "AUTHOR", "'Name <email>', instead of FDL_AUTHOR_NAME and _EMAIL or git's configuration"},        \
         {"dataset", 0, "FILE", "a dataset.json that describes the tables"},                                             \
+        {"dbt", 0, "DIR", "take descriptions from dbt's manifest.json in this folder, usually target"},                 \
         {"source", 0, "FILE...", "keep an original file that the tables came from; may be given again for another"},    \
         {"sign", 0, "KEY", "sign with this SSH key: its file, or its .pub when the SSH agent has it"},                  \
         {"allow-empty", 0, NULL, "make a version although nothing changed"},                                            \

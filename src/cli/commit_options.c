@@ -10,6 +10,7 @@ fdl_code cli_commit_options(cli *c, fdl_commit_options *out) {
         .author_name = c->author_name,
         .author_email = c->author_email,
         .dataset_path = cli_value(c, "dataset"),
+        .dbt_folder = cli_value(c, "dbt"),
         .sources = c->repeated,
         .source_count = c->repeated_count,
         .sign_key = cli_value(c, "sign"),

@@ -2,8 +2,8 @@
  * commit.c - the working catalog becomes a version, on this machine only.
  *
  *   1 freeze      SQLite -> "<work>.fdl/new/ducklake.duckdb", the last snapshot
- *   2 describe    dataset.json: the publisher's words, the catalog's figures, the
- *                 originals kept; files.json
+ *   2 describe    dataset.json: the publisher's words, those of dbt, the catalog's
+ *                 figures, the originals kept; files.json
  *   3 compare     the same as the parent?  then there is nothing to commit
  *   4 check       every data file is there with the size the catalog records
  *   5 record      other formats, version.json, its signature; then the folder is
@@ -23,6 +23,7 @@
 #include "flow/sources.h"
 #include "flow/work.h"
 #include "repo/dataset.h"
+#include "repo/dbt.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
@@ -189,6 +190,30 @@ static fdl_code given_dataset(const commit *c, json_t **out, fdl_error *error) {
     return code;
 }
 
+static fdl_code dbt_words(const commit *c, json_t **out, fdl_error *error) {
+    char *path = NULL, *bytes = NULL;
+    size_t length = 0;
+    fdl_code code = fdl_str_format(&path, error, "%s/" FDL_DBT_MANIFEST, c->options->dbt_folder);
+    if (code == FDL_OK)
+        code = fdl_file_read(path, FDL_LIMIT_DBT_BYTES, &bytes, &length, error);
+    if (code == FDL_NOT_FOUND)
+        code = fdl_fail(error, code, path, "there is no '%s'; name the folder that dbt writes to, usually target", path);
+    if (code == FDL_OK)
+        code = fdl_dbt_words(bytes, length, path, out, error);
+    free(bytes);
+    free(path);
+    return code;
+}
+
+static fdl_code warn_of_column(void *data, const char *schema, const char *table, const char *column,
+                               fdl_error *error) {
+    const commit *c = data;
+    (void)error;
+    fdl_note(c->context, FDL_NOTE_WARNING, "dbt describes the column '%s.%s.%s', which the catalog does not have",
+             schema, table, column);
+    return FDL_OK;
+}
+
 /* Both lists come sorted by path, so one walk tells old from new. */
 static void mark_old_files(commit *c) {
     const fdl_needed *parent = &c->parent_files;
@@ -213,18 +238,23 @@ static fdl_code look_at_catalog(commit *c, fdl_error *error) {
 }
 
 static fdl_code describe(commit *c, fdl_error *error) {
-    json_t *given = NULL;
+    json_t *given = NULL, *words = NULL;
     fdl_code code = look_at_catalog(c, error);
     if (code == FDL_OK && c->options->dataset_path)
         code = given_dataset(c, &given, error);
+    if (code == FDL_OK && c->options->dbt_folder)
+        code = dbt_words(c, &words, error);
     if (code == FDL_OK)
-        code = given ? fdl_dataset_join(given, c->options->dataset_path, NULL, c->tables, &c->dataset, error)
-                     : fdl_dataset_join(c->parent_dataset, FDL_FILE_DATASET, c->parent_tables, c->tables, &c->dataset,
-                                        error);
+        code = given ? fdl_dataset_join(given, c->options->dataset_path, NULL, words, c->tables, &c->dataset, error)
+                     : fdl_dataset_join(c->parent_dataset, FDL_FILE_DATASET, c->parent_tables, words, c->tables,
+                                        &c->dataset, error);
+    if (code == FDL_OK)
+        code = fdl_dataset_unheard(words, c->dataset, warn_of_column, c, error);
     if (code == FDL_OK && (given || c->options->source_count > 0))
         code = fdl_sources_check(c->dataset, given ? c->options->dataset_path : FDL_FILE_DATASET, error);
     if (code == FDL_OK)
         code = fdl_sources_keep(c->options->sources, c->options->source_count, c->folder, c->dataset, error);
+    json_decref(words);
     json_decref(given);
     return code;
 }
@@ -378,7 +408,8 @@ static fdl_code nothing_new(commit *c, bool *nothing, fdl_error *error) {
     int64_t snapshot = -1;
     fdl_code code = fdl_work_snapshot(&c->work, &snapshot, error);
     *nothing = code == FDL_OK && snapshot == fdl_work_committed(&c->work, c->parent.snapshot_id) &&
-               !c->options->dataset_path && c->options->source_count == 0 && !c->options->allow_empty;
+               !c->options->dataset_path && !c->options->dbt_folder && c->options->source_count == 0 &&
+               !c->options->allow_empty;
     return code;
 }
 

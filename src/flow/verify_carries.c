@@ -100,7 +100,7 @@ fdl_code fdl_verify_dataset(verify *v, const fdl_version *version, fdl_frozen *f
     if (code == FDL_OK)
         code = fdl_frozen_describe(frozen, &tables, error);
     if (code == FDL_OK)
-        code = fdl_dataset_join(dataset, key, NULL, tables, &joined, error);
+        code = fdl_dataset_join(dataset, key, NULL, NULL, tables, &joined, error);
     if (code == FDL_OK && !json_equal(joined, dataset))
         fdl_verify_finding(v, key, "'%s' does not describe the tables as the catalog has them", key);
     if (code == FDL_OK)

@@ -44,6 +44,7 @@ typedef struct join {
 typedef struct sides {
     const json_t *catalog;
     const json_t *given;
+    const json_t *words;
     const json_t *parent;
 } sides;
 
@@ -151,8 +152,12 @@ static fdl_code choose_comment(const join *j, const sides *s, const char *place,
     const char *given = NULL;
     fdl_code code = get_text(j, s->given, place, "comment", &given, error);
     const char *before = json_string_value(json_object_get(s->parent, "comment"));
+    const char *words = json_string_value(json_object_get(s->words, "comment"));
     bool is_publishers = given != NULL && (before == NULL || strcmp(given, before) != 0);
-    *out = is_publishers ? given : json_string_value(json_object_get(s->catalog, "comment"));
+    if (words != NULL && !(j->strict && given != NULL))
+        *out = words;
+    else
+        *out = is_publishers ? given : json_string_value(json_object_get(s->catalog, "comment"));
     return code;
 }
 
@@ -173,16 +178,10 @@ static fdl_code add_others(json_t *to, const json_t *given, const char *const *f
     return code;
 }
 
-/*
- * A view's columns are often known only by running it, which we do not.  The
- * publisher may name them then, and is believed.  A name that comes twice is
- * taken once, for match() to notice.
- */
-static fdl_code believed_columns(const json_t *given, json_t **out, fdl_error *error) {
-    json_t *list = json_array();
-    fdl_code code = list != NULL ? FDL_OK : fdl_fail(error, FDL_FAILED, NULL, "out of memory");
-    for (size_t i = 0; i < json_array_size(given) && code == FDL_OK; i++) {
-        const char *name = text_of(json_array_get(given, i), "name");
+static fdl_code believe(const json_t *named, json_t *list, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; i < json_array_size(named) && code == FDL_OK; i++) {
+        const char *name = text_of(json_array_get(named, i), "name");
         if (find(list, 0, NULL, name) != NOWHERE)
             continue;
         json_t *column = json_object();
@@ -191,6 +190,21 @@ static fdl_code believed_columns(const json_t *given, json_t **out, fdl_error *e
         else
             code = fdl_json_set(column, "name", json_string(name), error);
     }
+    return code;
+}
+
+/*
+ * A view's columns are often known only by running it, which we do not.  The
+ * publisher may name them then, and is believed.  A name that comes twice is
+ * taken once, for match() to notice.
+ */
+static fdl_code believed_columns(const sides *lists, json_t **out, fdl_error *error) {
+    json_t *list = json_array();
+    fdl_code code = list != NULL ? FDL_OK : fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+    if (code == FDL_OK)
+        code = believe(lists->given, list, error);
+    if (code == FDL_OK)
+        code = believe(lists->words, list, error);
     *out = list;
     return code;
 }
@@ -203,12 +217,14 @@ static fdl_code join_below(const join *j, const level *l, const sides *s, const 
                            fdl_error *error) {
     char *of = NULL;
     json_t *believed = NULL;
-    sides lists = {.catalog = json_object_get(s->catalog, l->list), .parent = json_object_get(s->parent, l->list)};
+    sides lists = {.catalog = json_object_get(s->catalog, l->list),
+                   .words = json_object_get(s->words, l->list),
+                   .parent = json_object_get(s->parent, l->list)};
     fdl_code code = get_list(j, s->given, place, l->list, &lists.given, error);
     if (code == FDL_OK)
         code = fdl_str_format(&of, error, "%s.%s", text_of(s->catalog, "schema"), text_of(s->catalog, "name"));
     if (code == FDL_OK && strcmp(text_of(s->catalog, "kind"), "view") == 0 && json_array_size(lists.catalog) == 0) {
-        code = believed_columns(lists.given, &believed, error);
+        code = believed_columns(&lists, &believed, error);
         lists.catalog = believed;
     }
     if (code == FDL_OK) {
@@ -242,14 +258,20 @@ static fdl_code join_entry(const join *j, const level *l, const sides *s, const 
     return code == FDL_OK ? add_others(entry, s->given, l->fields, error) : code;
 }
 
+/* What `items` say of the same thing, or NULL. */
+static const json_t *counterpart(const json_t *items, size_t hint, const level *l, const json_t *item) {
+    size_t at = find(items, hint, l->has_schema ? text_of(item, "schema") : NULL, text_of(item, "name"));
+    return at != NOWHERE ? json_array_get(items, at) : NULL;
+}
+
 /* Entry `at` of the catalog's list, beside entry `given` - 1 of the given one (0: none). */
 static fdl_code add_entry(const join *j, const level *l, const sides *lists, const char *prefix, size_t at,
                           size_t given, json_t *list, fdl_error *error) {
     const json_t *item = json_array_get(lists->catalog, at);
-    size_t before = find(lists->parent, at, l->has_schema ? text_of(item, "schema") : NULL, text_of(item, "name"));
     sides s = {.catalog = item,
                .given = given > 0 ? json_array_get(lists->given, given - 1) : NULL,
-               .parent = before != NOWHERE ? json_array_get(lists->parent, before) : NULL};
+               .words = counterpart(lists->words, at, l, item),
+               .parent = counterpart(lists->parent, at, l, item)};
     char place[PLACE_BYTES];
     snprintf(place, sizeof place, "%s%s[%zu]", prefix, l->list, given > 0 ? given - 1 : 0);
     json_t *entry = json_object();
@@ -277,11 +299,11 @@ static fdl_code join_list(const join *j, const level *l, const sides *lists, con
     return code;
 }
 
-fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *parent_tables, const json_t *tables,
-                          json_t **out, fdl_error *error) {
+fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *parent_tables, const json_t *words,
+                          const json_t *tables, json_t **out, fdl_error *error) {
     static const char *const own[] = {"tables", NULL};
     join j = {.name = name, .strict = parent_tables == NULL};
-    sides lists = {.catalog = tables, .parent = parent_tables};
+    sides lists = {.catalog = tables, .words = json_object_get(words, "tables"), .parent = parent_tables};
     json_t *joined = NULL;
     json_t *dataset = json_object();
     if (dataset == NULL)
@@ -297,6 +319,22 @@ fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *p
         json_decref(dataset);
     else
         *out = dataset;
+    return code;
+}
+
+fdl_code fdl_dataset_unheard(const json_t *words, const json_t *dataset, fdl_unheard_callback callback, void *data,
+                             fdl_error *error) {
+    const json_t *tables = json_object_get(dataset, "tables"), *table, *column;
+    fdl_code code = FDL_OK;
+    size_t i, k;
+    json_array_foreach(json_object_get(words, "tables"), i, table) {
+        const json_t *found = counterpart(tables, i, &tables_level, table);
+        json_array_foreach(json_object_get(table, "columns"), k, column) {
+            if (code == FDL_OK && found != NULL &&
+                counterpart(json_object_get(found, "columns"), k, &columns_level, column) == NULL)
+                code = callback(data, text_of(found, "schema"), text_of(found, "name"), text_of(column, "name"), error);
+        }
+    }
     return code;
 }
 

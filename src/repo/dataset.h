@@ -25,11 +25,22 @@
  *             that the parent's catalog had too was never the publisher's, so
  *             it goes on following the catalog.
  *
+ * `words` (NULL: none) are those of a tool that describes tables, in the same
+ * shape, each comment a string: they win over the catalog's comments and over
+ * what is carried over, not over the publisher's own file.  What they say of a
+ * table or column that is not there is passed over (see fdl_dataset_unheard).
+ *
  * `name` is what `given` is called in errors.  FDL_REFUSED, naming the field,
  * for one of the wrong type or a table or column described twice.
  */
-fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *parent_tables, const json_t *tables,
-                          json_t **out, fdl_error *error);
+fdl_code fdl_dataset_join(const json_t *given, const char *name, const json_t *parent_tables, const json_t *words,
+                          const json_t *tables, json_t **out, fdl_error *error);
+
+/* Calls for each column that `words` describe and a table of the joined `dataset` does not have. */
+typedef fdl_code (*fdl_unheard_callback)(void *data, const char *schema, const char *table, const char *column,
+                                         fdl_error *error);
+fdl_code fdl_dataset_unheard(const json_t *words, const json_t *dataset, fdl_unheard_callback callback, void *data,
+                             fdl_error *error);
 
 /*
  * The bytes of a version's dataset.json, proved against its record; NULL when it

@@ -22,20 +22,28 @@ static json_t *parse(const char *text) {
 }
 
 /* Joins texts; NULL is nothing. */
-static fdl_code join(const char *given, const char *parent, const char *tables, json_t **out, fdl_error *error) {
-    json_t *given_json = parse(given), *parent_json = parse(parent), *tables_json = parse(tables);
-    fdl_code code = fdl_dataset_join(given_json, "d.json", parent_json, tables_json, out, error);
+static fdl_code join_words(const char *given, const char *parent, const char *words, const char *tables, json_t **out,
+                           fdl_error *error) {
+    json_t *given_json = parse(given), *parent_json = parse(parent), *words_json = parse(words),
+           *tables_json = parse(tables);
+    fdl_code code = fdl_dataset_join(given_json, "d.json", parent_json, words_json, tables_json, out, error);
     json_decref(given_json);
     json_decref(parent_json);
+    json_decref(words_json);
     json_decref(tables_json);
     return code;
 }
 
+static fdl_code join(const char *given, const char *parent, const char *tables, json_t **out, fdl_error *error) {
+    return join_words(given, parent, NULL, tables, out, error);
+}
+
 /* The order of fields counts too. */
-static void joins(const char *given, const char *parent, const char *tables, const char *expected) {
+static void joins_words(const char *given, const char *parent, const char *words, const char *tables,
+                        const char *expected) {
     json_t *joined = NULL;
     fdl_error error;
-    if (join(given, parent, tables, &joined, &error) != FDL_OK)
+    if (join_words(given, parent, words, tables, &joined, &error) != FDL_OK)
         fail_msg("%s", error.message);
     char *text = json_dumps(joined, 0);
     json_t *wanted_json = parse(expected);
@@ -45,6 +53,10 @@ static void joins(const char *given, const char *parent, const char *tables, con
     free(wanted);
     json_decref(joined);
     json_decref(wanted_json);
+}
+
+static void joins(const char *given, const char *parent, const char *tables, const char *expected) {
+    joins_words(given, parent, NULL, tables, expected);
 }
 
 static void refuses(const char *given, const char *parent, const char *tables, const char *message) {
@@ -236,8 +248,8 @@ static void carried_over_twice_is_as_once(void **state) {
     json_t *tables = parse("[" T ", " V "]");
     fdl_error error;
     (void)state;
-    assert_int_equal(fdl_dataset_join(given, "d.json", NULL, tables, &once, &error), FDL_OK);
-    assert_int_equal(fdl_dataset_join(once, "dataset.json", tables, tables, &twice, &error), FDL_OK);
+    assert_int_equal(fdl_dataset_join(given, "d.json", NULL, NULL, tables, &once, &error), FDL_OK);
+    assert_int_equal(fdl_dataset_join(once, "dataset.json", tables, NULL, tables, &twice, &error), FDL_OK);
     char *first = json_dumps(once, 0), *second = json_dumps(twice, 0);
     assert_string_equal(first, second);
     free(first);
@@ -259,12 +271,59 @@ static void many_tables_are_joined_in_one_walk(void **state) {
         json_array_append_new(tables, json_pack("{s:s, s:s, s:s, s:i, s:[]}", "schema", "main", "name", name, "kind",
                                                 "table", "rows", i, "columns"));
     }
-    assert_int_equal(fdl_dataset_join(NULL, "d.json", NULL, tables, &joined, &error), FDL_OK);
-    assert_int_equal(fdl_dataset_join(joined, "d.json", tables, tables, &again, &error), FDL_OK);
+    assert_int_equal(fdl_dataset_join(NULL, "d.json", NULL, NULL, tables, &joined, &error), FDL_OK);
+    assert_int_equal(fdl_dataset_join(joined, "d.json", tables, NULL, tables, &again, &error), FDL_OK);
     assert_true(json_equal(joined, again));
     json_decref(tables);
     json_decref(joined);
     json_decref(again);
+}
+
+/* ---- the words of a tool ------------------------------------------------------------------ */
+
+static void a_tools_words_win_over_the_catalogs_and_the_parents_alone(void **state) {
+    (void)state;
+    const char *words = "{\"tables\": " TABLE(SAYS("tool"), SAYS("tool a")) "}";
+    joins_words(NULL, NULL, words, TABLE(SAYS("new"), ""), "{\"tables\": " TABLE(SAYS("tool"), SAYS("tool a")) "}");
+    joins_words("{\"tables\": " TABLE(SAYS("mine"), "") "}", NULL, words, TABLE(SAYS("new"), ""),
+                "{\"tables\": " TABLE(SAYS("mine"), SAYS("tool a")) "}");
+    joins_words("{\"title\": \"x\", \"tables\": " TABLE(SAYS("mine"), SAYS("my a")) "}", TABLE(SAYS("old"), ""), words,
+                TABLE(SAYS("new"), ""), "{\"title\": \"x\", \"tables\": " TABLE(SAYS("tool"), SAYS("tool a")) "}");
+    joins_words("{\"tables\": " TABLE(SAYS("mine"), SAYS("my a")) "}", TABLE("", ""),
+                "{\"tables\": [{\"schema\": \"other\", \"name\": \"t\", \"comment\": \"tool\"}]}", TABLE("", ""),
+                "{\"tables\": " TABLE(SAYS("mine"), SAYS("my a")) "}");
+}
+
+static void a_tools_words_are_believed_about_a_views_columns(void **state) {
+    (void)state;
+    joins_words("{\"tables\": [{\"schema\": \"s\", \"name\": \"v\", \"columns\": [{\"name\": \"a\", \"unit\": \"m\"}]}]}",
+                NULL,
+                "{\"tables\": [{\"schema\": \"s\", \"name\": \"v\", \"columns\": [{\"name\": \"A\"" SAYS("tool a")
+                "}, {\"name\": \"b\"" SAYS("tool b") "}]}]}",
+                "[" V "]",
+                "{\"tables\": [{\"schema\": \"s\", \"name\": \"v\", \"kind\": \"view\", \"columns\": [{\"name\": \"a\""
+                SAYS("tool a") ", \"unit\": \"m\"}, {\"name\": \"b\"" SAYS("tool b") "}]}]}");
+}
+
+static fdl_code note_name(void *data, const char *schema, const char *table, const char *column, fdl_error *error) {
+    char *names = data;
+    (void)error;
+    snprintf(names + strlen(names), 200 - strlen(names), "%s.%s.%s ", schema, table, column);
+    return FDL_OK;
+}
+
+static void columns_that_are_not_there_are_told(void **state) {
+    char names[200] = "";
+    fdl_error error;
+    json_t *dataset = parse("{\"tables\": [" T "]}");
+    json_t *words = parse("{\"tables\": [{\"schema\": \"main\", \"name\": \"gone\", \"columns\": [{\"name\": \"a\"}]},"
+                          " {\"schema\": \"MAIN\", \"name\": \"T\", \"columns\": [{\"name\": \"A\"}, {\"name\": \"x\"},"
+                          " {\"name\": \"b\"}, {\"name\": \"y\"}]}]}");
+    (void)state;
+    assert_int_equal(fdl_dataset_unheard(words, dataset, note_name, names, &error), FDL_OK);
+    assert_string_equal(names, "main.t.x main.t.y ");
+    json_decref(words);
+    json_decref(dataset);
 }
 
 /* ---- the same? -------------------------------------------------------------------------- */
@@ -325,6 +384,9 @@ int main(void) {
         cmocka_unit_test(a_table_made_since_has_the_catalogs_words),
         cmocka_unit_test(carried_over_twice_is_as_once),
         cmocka_unit_test(many_tables_are_joined_in_one_walk),
+        cmocka_unit_test(a_tools_words_win_over_the_catalogs_and_the_parents_alone),
+        cmocka_unit_test(a_tools_words_are_believed_about_a_views_columns),
+        cmocka_unit_test(columns_that_are_not_there_are_told),
         cmocka_unit_test(figures_alone_make_no_difference),
         cmocka_unit_test(every_word_makes_a_difference),
         cmocka_unit_test(comparing_changes_neither),
