@@ -97,9 +97,9 @@ format:
 format-check:
 	clang-format --dry-run --Werror $(SOURCES)
 
-# deps/, venv/, readers/ and stamps/ were fetched, not built.
+# deps/, venv/, dbt/, readers/ and stamps/ were fetched, not built.
 clean:
-	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps ! -name venv ! -name readers ! -name stamps -exec rm -rf {} +; fi
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name deps ! -name venv ! -name dbt ! -name readers ! -name stamps -exec rm -rf {} +; fi
 
 distclean:
 	rm -rf build
