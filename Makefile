@@ -6,6 +6,7 @@
 #   make fuzz         libFuzzer on what reads strangers' bytes, FUZZ_SECONDS (600) each
 #   make soak         a thousand random histories (HISTORIES=n, FIRST_SEED=n), hours of them
 #   make install      to PREFIX (/usr/local), below DESTDIR
+#   make deb, wheel   a Debian package, in build/deb/; a Python wheel, in build/wheel/
 #   make format       lay out the C sources; format-check only looks
 #   make clean        remove what was built; distclean also what was fetched
 
@@ -90,6 +91,14 @@ soak: check-setup all
 
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install build
+
+.PHONY: deb wheel
+
+deb: all
+	@tools/make-deb build build/deb
+
+wheel: all
+	@tools/make-wheel build build/wheel
 
 format:
 	clang-format -i $(SOURCES)
