@@ -255,6 +255,30 @@ FDL_API fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request
 FDL_API fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request_record *out,
                                     fdl_error *error);
 
+/* ---- import ------------------------------------------------------------ */
+
+typedef struct fdl_import_options {
+    const char *from; /* a DuckLake catalog in a DuckDB or SQLite file */
+    fdl_init_options init;
+    fdl_commit_options commit; /* of the version made */
+} fdl_import_options;
+
+typedef struct fdl_import_result {
+    bool created; /* the repository */
+    fdl_commit_result commit;
+    fdl_push_result push;
+    fdl_sent copied; /* data files */
+} fdl_import_result;
+
+/*
+ * Makes a repository whose first version holds what a DuckLake holds now.  Its
+ * data files are copied; it is only read.  What fdl_commit refuses is refused
+ * before anything is made.  FDL_CONFLICT: the repository has versions already.
+ */
+FDL_API fdl_code fdl_import(fdl_repo *repo, const fdl_import_options *options, fdl_import_result *out,
+                            fdl_error *error);
+FDL_API void fdl_import_result_clear(fdl_import_result *result);
+
 /* ---- log and show ----------------------------------------------------- */
 
 /* Called from the newest on; anything but FDL_OK ends the walk and is returned. */

@@ -10,6 +10,7 @@
  * names.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "catalog/catalog.h"
@@ -23,19 +24,31 @@ typedef struct lake_check {
     const char *file;
     bool found[FDL_LAKE_TABLE_COUNT]; /* with its columns and no others */
     char stranger[128];               /* the first table with rows that nobody here knows */
+    char **inlined;                   /* tables with rows that lie in no file, or did */
+    size_t inlined_count;
     size_t version_count;
     char version[32];
 } lake_check;
 
+static fdl_code remember_inlined(lake_check *check, const char *name, fdl_error *error) {
+    fdl_code code = fdl_grow(&check->inlined, check->inlined_count, sizeof *check->inlined, error);
+    if (code == FDL_OK)
+        code = fdl_str_copy(&check->inlined[check->inlined_count], name, error);
+    check->inlined_count += code == FDL_OK;
+    return code;
+}
+
 /* Columns: table name, rows, how many columns, whether one is generated: its expression would run when it is read. */
 static fdl_code see_table(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
     lake_check *check = data;
-    (void)count, (void)error;
+    (void)count;
     const char *name = cells[0].text;
     const fdl_lake_table *table = fdl_lake_table_find(name);
     if (table != NULL)
         check->found[table - fdl_lake_tables] =
             cells[2].integer == (int64_t)table->column_count && cells[3].integer == 0;
+    else if (cells[1].integer > 0 && fdl_str_starts(name, "ducklake_inlined_d"))
+        return remember_inlined(check, name, error);
     else if (cells[1].integer > 0 && fdl_str_starts(name, "ducklake_") && check->stranger[0] == '\0')
         snprintf(check->stranger, sizeof check->stranger, "%s", name);
     return FDL_OK;
@@ -57,33 +70,77 @@ static fdl_code missing_table(const lake_check *check, const char *name, fdl_err
                     name);
 }
 
-static fdl_code check_catalog(fdl_duck *duck, const char *file, fdl_error *error) {
-    lake_check check = {.file = file};
+static fdl_code see_count(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+    (void)count, (void)error;
+    *(int64_t *)data = cells[0].integer;
+    return FDL_OK;
+}
+
+/* Rows that ended, or whose table did, may lie there: they are not copied, and nothing is lost.  What cannot be read lives. */
+static fdl_code check_inlined(fdl_duck *duck, const char *file, const char *name, fdl_error *error) {
+    fdl_buf sql;
+    int64_t live = 0;
+    fdl_error unread;
+    bool is_delete = fdl_str_starts(name, "ducklake_inlined_delete_");
+    long long table_id = strtoll(name + strcspn(name, "0123456789"), NULL, 10);
+    fdl_buf_init(&sql, 4096);
+    fdl_code code = fdl_buf_add_str(&sql, "SELECT count(*) FROM frozen.main.", error);
+    if (code == FDL_OK)
+        code = fdl_sql_name(&sql, name, error);
+    if (code == FDL_OK && is_delete)
+        code = fdl_buf_add_str(&sql, " d WHERE EXISTS (FROM frozen.main.ducklake_data_file f "
+                                     "WHERE f.data_file_id = d.file_id AND f.end_snapshot IS NULL)", error);
+    else if (code == FDL_OK)
+        code = fdl_buf_add_format(&sql, error, " d WHERE d.end_snapshot IS NULL AND EXISTS (FROM "
+                                               "frozen.main.ducklake_table t WHERE t.table_id = %lld AND "
+                                               "t.end_snapshot IS NULL)", table_id);
+    if (code == FDL_OK && (fdl_duck_query(duck, sql.data, see_count, &live, &unread) != FDL_OK || live > 0))
+        code = fdl_fail(error, FDL_REFUSED, file,
+                        "'%s' has rows in the catalog itself, in '%s', which would be lost; run "
+                        "CALL ducklake_flush_inlined_data('lake')", file, name);
+    fdl_buf_clear(&sql);
+    return code;
+}
+
+static fdl_code check_tables(fdl_duck *duck, lake_check *check, fdl_error *error) {
+    const char *file = check->file;
     fdl_code code =
         fdl_duck_query(duck,
                        "SELECT table_name, estimated_size, column_count, contains(sql, 'GENERATED ALWAYS AS') "
                        "FROM system.main.duckdb_tables() "
                        "WHERE database_name = 'frozen' AND schema_name = 'main'",
-                       see_table, &check, error);
-    if (code == FDL_OK && !check.found[fdl_lake_table_find("ducklake_metadata") - fdl_lake_tables])
-        code = missing_table(&check, "ducklake_metadata", error);
+                       see_table, check, error);
+    if (code == FDL_OK && !check->found[fdl_lake_table_find("ducklake_metadata") - fdl_lake_tables])
+        code = missing_table(check, "ducklake_metadata", error);
     if (code == FDL_OK)
         code = fdl_duck_query(duck,
                               "SELECT value::VARCHAR FROM frozen.main.ducklake_metadata "
                               "WHERE key = 'version' AND scope IS NULL",
-                              see_version, &check, error);
+                              see_version, check, error);
     if (code != FDL_OK)
         return code;
-    if (check.version_count != 1 || (strcmp(check.version, "1.0") != 0 && strcmp(check.version, "0.4") != 0))
+    if (check->version_count != 1 || (strcmp(check->version, "1.0") != 0 && strcmp(check->version, "0.4") != 0))
         return fdl_fail(error, FDL_REFUSED, file, "'%s' has the DuckLake format '%s'; this fdl knows 1.0 and 0.4", file,
-                        check.version_count == 1 ? check.version : "?");
+                        check->version_count == 1 ? check->version : "?");
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT; i++)
-        if (!check.found[i])
-            return missing_table(&check, fdl_lake_tables[i].name, error);
-    if (check.stranger[0] != '\0')
+        if (!check->found[i])
+            return missing_table(check, fdl_lake_tables[i].name, error);
+    if (check->stranger[0] != '\0')
         return fdl_fail(error, FDL_REFUSED, file, "'%s' has a table '%s' with rows, which cannot be worked on", file,
-                        check.stranger);
+                        check->stranger);
     return FDL_OK;
+}
+
+static fdl_code check_catalog(fdl_duck *duck, const char *file, fdl_error *error) {
+    lake_check check = {.file = file};
+    fdl_code code = check_tables(duck, &check, error);
+    for (size_t i = 0; i < check.inlined_count; i++) {
+        if (code == FDL_OK)
+            code = check_inlined(duck, file, check.inlined[i], error);
+        free(check.inlined[i]);
+    }
+    free(check.inlined);
+    return code;
 }
 
 /* ---- copying -------------------------------------------------------------------- */

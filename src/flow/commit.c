@@ -76,21 +76,8 @@ static fdl_code new_file(const commit *c, const char *name, char **out, fdl_erro
 
 /* ---- what a frozen catalog says ------------------------------------------------- */
 
-static fdl_code add_file(void *data, const fdl_data_file *file, fdl_error *error) {
-    fdl_needed *needed = data;
-    fdl_code code = fdl_grow(&needed->items, needed->count, sizeof *needed->items, error);
-    if (code != FDL_OK)
-        return code;
-    fdl_needed_file *item = &needed->items[needed->count];
-    *item = (fdl_needed_file){.size_bytes = (uint64_t)file->size_bytes, .is_new = true};
-    code = fdl_str_copy(&item->path, file->path, error);
-    if (code == FDL_OK)
-        needed->count++;
-    return code;
-}
-
 static fdl_code read_catalog(fdl_frozen *frozen, fdl_needed *files, json_t **tables, fdl_error *error) {
-    fdl_code code = fdl_frozen_files(frozen, add_file, files, error);
+    fdl_code code = fdl_frozen_files(frozen, fdl_needed_add, files, error);
     return code == FDL_OK ? fdl_frozen_describe(frozen, tables, error) : code;
 }
 

@@ -146,6 +146,19 @@ fdl_code fdl_needed_read(const char *path, fdl_needed *out, fdl_error *error) {
     return code;
 }
 
+fdl_code fdl_needed_add(void *data, const fdl_data_file *file, fdl_error *error) {
+    fdl_needed *needed = data;
+    fdl_code code = fdl_grow(&needed->items, needed->count, sizeof *needed->items, error);
+    if (code != FDL_OK)
+        return code;
+    fdl_needed_file *item = &needed->items[needed->count];
+    *item = (fdl_needed_file){.size_bytes = (uint64_t)file->size_bytes, .is_new = true};
+    code = fdl_str_copy(&item->path, file->path, error);
+    if (code == FDL_OK)
+        needed->count++;
+    return code;
+}
+
 fdl_code fdl_needed_write(const char *path, const fdl_needed *needed, fdl_error *error) {
     fdl_buf text;
     fdl_buf_init(&text, FILES_LIMIT_BYTES);

@@ -40,6 +40,9 @@ typedef struct fdl_needed {
     size_t count;
 } fdl_needed;
 
+/* Adds a file as a new one: a fdl_data_file_callback whose `data` is the fdl_needed. */
+fdl_code fdl_needed_add(void *data, const fdl_data_file *file, fdl_error *error);
+
 fdl_code fdl_needed_read(const char *path, fdl_needed *out, fdl_error *error);
 fdl_code fdl_needed_write(const char *path, const fdl_needed *needed, fdl_error *error);
 void fdl_needed_clear(fdl_needed *needed);
