@@ -16,7 +16,7 @@ JOBS := $(shell nproc)
 CTEST := ctest --output-on-failure -j$(JOBS)
 # What Python keeps stays below build/ too.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
-PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache
+PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache --durations=12
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
 .PHONY: all setup configure demo check check-setup check-clang check-sanitizers check-library check-e2e check-net check-host fuzz soak install format format-check clean distclean
