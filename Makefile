@@ -79,6 +79,7 @@ fuzz: check-setup
 HISTORIES ?= 1000
 FIRST_SEED ?= 1
 soak: check-setup all
+	FDL_TEST_SWEEP=every $(PYTEST) -q -n $(JOBS) tests/net/test_program_faults.py
 	FDL_TEST_HISTORIES=$(HISTORIES) FDL_TEST_FIRST_SEED=$(FIRST_SEED) $(PYTEST) -q -n $(JOBS) tests/e2e/test_history_model.py
 	@echo "$(HISTORIES) random histories, seeds from $(FIRST_SEED) on: each as its model says"
 

@@ -53,7 +53,9 @@ static fdl_code write_logged(void *data, const fdl_version *version, const fdl_e
 /* What branches and tags name need not be in HEAD's history. */
 static fdl_code write_refs(site *s, fdl_error *error) {
     fdl_ref_list refs = {0};
-    fdl_code code = fdl_ref_list_read(s->repo, &refs, error);
+    fdl_code code = fdl_refs_json_read(s->repo, &refs, error);
+    if (code == FDL_NOT_FOUND)
+        return FDL_OK;
     for (size_t i = 0; code == FDL_OK && i < refs.count; i++)
         code = write_version(s, refs.items[i].id, error);
     fdl_ref_list_clear(&refs);

@@ -33,7 +33,7 @@ def test_no_path_leads_out(host):
     """In every encoding: either it is refused, or there is nothing."""
     ups = ["..", "%2e%2e", "%2E.", ".%2e", "%252e%252e", "..%00", "..%c0%af", "%c0%ae%c0%ae", "..%5c", "..\\", "．．", "..;", "%uff0e%uff0e"]
     slashes = ["/", "%2f", "%2F", "//", "%5c", "\\", "/./", "%252f"]
-    targets = ["/", "//", "/.", "/..", "/%00", "/HEAD%00", "/HEAD/", "/./HEAD", "/refs/../HEAD", "/refs%2fheads%2fmain", "/%2e/HEAD", "/HEAD%0a",
+    targets = ["//", "/.", "/..", "/%00", "/HEAD%00", "/HEAD/", "/./HEAD", "/refs/../HEAD", "/refs%2fheads%2fmain", "/%2e/HEAD", "/HEAD%0a",
                "/data/..%2f..%2fsecret", "/%", "/%4", "/%zz", "/\x01", "/" + "a" * 2000, "/" + "%61" * 1200, "/" + "a" * 6000, "*", "HEAD", "?", "/data/" + "a/" * 500]
     targets += [f"{start}{up}{slash}secret" for start in ("/", "/data/", "/versions/") for up in ups for slash in slashes]
     targets += [f"/data/{'../' * depth}secret" for depth in range(1, 9)]

@@ -269,7 +269,7 @@ def test_only_the_layout_is_served(tmp_path, lake):
     (root / "refs" / "heads" / "evil").symlink_to(tmp_path / "secret")
     os.mkfifo(root / "data" / "pipe.parquet")
     with Host(root) as host:
-        for path in ("/", "/.fdl/lock", "/.git/config", "/notes.txt", "/work.sqlite", "/refs/other/x", "/versions/x/version.json", "/sources/name",
+        for path in ("/.fdl/lock", "/.git/config", "/notes.txt", "/work.sqlite", "/refs/other/x", "/versions/x/version.json", "/sources/name",
                      "/data/x.wal", f"/versions/{version}/ducklake.duckdb.wal", f"/versions/{version}", "/refs/heads/a.lock", "/refs/requests/01",
                      "/data", "/database", "/data/link.parquet", "/data/inner.parquet", "/data/folder/x.parquet", "/refs/heads/evil",
                      "/data/pipe.parquet", "/data/main", "/data/main/t", "/ducklake.duckdb.wal", "/refs", "/versions"):

@@ -1,9 +1,13 @@
-"""Every request of every command fails once, in every way: checkout, commit, push and clone on a bucket.
+"""Every request of every command fails once: checkout, commit, push and clone on a bucket.
+
+In `make soak` (FDL_TEST_SWEEP=every) each request fails in every way. Else each way takes every third request, so that
+every request fails in two or three ways.
 
 After each fault: the exit code is one that fits, a reader sees the old version or the new one whole, nothing is
 lost, and the command run again ends well.
 """
 
+import os
 import shutil
 import sqlite3
 import uuid
@@ -17,6 +21,8 @@ from harness import CONFLICT, FAILURE, OK
 from test_program import Lake, bucket_variables
 
 FAULTS = ["drop", "lose", "cut", "delay", 409, 412, 500, 503]
+
+STEP = 1 if os.environ.get("FDL_TEST_SWEEP") == "every" else 3
 
 # What a fault may end in: done all the same, a plain failure, or "not what we saw" where a server says so.
 FITTING = (OK, FAILURE, CONFLICT, harness.BUSY)
@@ -38,22 +44,23 @@ def lake(request, versitygw, tmp_path):
 
 
 def sweep(lake, prepare, run, after):
-    """Fails request 1, 2, 3, ... of `run`, until a run needs fewer requests than the number to fail."""
-    number = 0
+    """Fails one request after the other of `run`, until a run needs fewer of them; returns how many it needs."""
+    number = 1 + FAULTS.index(lake.fault_kind) % STEP - STEP
     while True:
-        number += 1
+        number += STEP
         state = prepare(number)
         lake.proxy.reset()
         lake.proxy.fault(number, lake.fault_kind)
         answer = run(state)
-        met = lake.proxy.count() >= number
+        needed = lake.proxy.count()
+        met = needed >= number
         assert answer.code in FITTING, (number, answer)
         if answer.code != OK:
             assert answer.complaint.startswith("fdl: "), answer
         lake.proxy.reset()
         after(state, answer)
         if not met:
-            return number - 1
+            return needed
         assert number < 200, "the sweep does not end"
 
 
