@@ -97,10 +97,10 @@ class Page:
             self.started.append(subprocess.Popen(["bash", "-c", f"exec {self.here(command)}"], cwd=self.folder,
                                                  env=self.variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output))
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while len(found := masked(self.as_told(log.read_text()))) < lines:
-            assert self.started[-1].poll() is None and time.monotonic() < deadline, f"line {line}: {command}\n{found}"
+        while len(masked(said := log.read_text())) < lines:
+            assert self.started[-1].poll() is None and time.monotonic() < deadline, f"line {line}: {command}\n{said}"
             time.sleep(0.02)
-        return found
+        return said
 
     @staticmethod
     def end(process):
@@ -129,12 +129,12 @@ class Page:
                 self.end(self.started.pop())
                 continue
             if command.endswith(" &"):
-                found = self.start(command[:-2], len(masked(told)), line)
-                assert are_as_told(masked(told), found), f"line {line}: {command}\n" + "\n".join(found)
-                continue
-            done = self.shell(command)
-            found = masked(self.as_told(done.stdout)) if tells else []
-            assert done.returncode == 0 or "exit code" in told, f"line {line}: {command}\n{done.stdout}"
+                said = self.start(command[:-2], len(masked(told)), line)
+            else:
+                done = self.shell(command)
+                assert done.returncode == 0 or "exit code" in told, f"line {line}: {command}\n{done.stdout}"
+                said = done.stdout
+            found = masked(self.as_told(said)) if tells else []
             assert are_as_told(masked(told), found), f"line {line}: {command}\n" + "\n".join(found)
         self.attach = self.attach or before
 
