@@ -50,7 +50,9 @@ static void tell(const cli *c, const fdl_expire_options *expire, const fdl_expir
     size_t gone = 0;
     for (size_t i = 0; i < result->count; i++) {
         const fdl_expire_item *item = &result->items[i];
-        cli_print("%s %s (seq %lld, %s)\n", word_of(item->outcome), item->id, (long long)item->seq, item->created_at);
+        bool only_would = expire->dry_run && item->outcome != FDL_OUTCOME_KEPT;
+        cli_print("%s %s (seq %lld, %s)\n", only_would ? "would expire" : word_of(item->outcome), item->id,
+                  (long long)item->seq, item->created_at);
         gone += item->outcome != FDL_OUTCOME_KEPT;
     }
     if (gone == 0)

@@ -36,7 +36,9 @@ static void tell(const fdl_push_result *result) {
         cli_print("%s behind it on this machine; push again when it is on the branch\n",
                   cli_count(result->behind_count, "version", versions));
     if (result->pushed_count > 0 || result->sent.files > 0)
-        cli_print("%s, %s uploaded, %s\n", cli_count(result->pushed_count, "version", versions),
+        cli_print("%s%s%s uploaded, %s\n",
+                  result->pushed_count > 0 ? cli_count(result->pushed_count, "version", versions) : "",
+                  result->pushed_count > 0 ? ", " : "",
                   cli_count(result->sent.files, "file", files), fdl_size_text(result->sent.bytes, size));
 }
 

@@ -129,7 +129,7 @@ const cli_command cli_cmd_requests = {
     .operands = "<repo> [approve|reject <number>]",
     .min_operands = 1,
     .max_operands = 3,
-    .summary = "List pushes that wait for approval, let one through, or turn it down",
+    .summary = "List pushes that asked for approval, let one through, or turn it down",
     .details = "A host started with --approve keeps pushes instead of moving branches. Approving checks\n"
                "the version again and moves the branch; exit 3 when the branch has moved meanwhile. Works\n"
                "on the repository itself, and over HTTP with a token of role approve in FDL_TOKEN.",

@@ -99,7 +99,11 @@ const char *cli_request(const fdl_request *request, char out[96]) {
 
 void cli_print_waiting(const char *branch, const char *id, const fdl_request *request) {
     char words[96];
-    cli_print("%s: %s is uploaded and waits (%s)\n", cli_short_ref(branch), id, cli_request(request, words));
+    if (request->number > 0 && request->state == FDL_REQUEST_WAITING)
+        snprintf(words, sizeof words, "request %lld", (long long)request->number);
+    else
+        cli_request(request, words);
+    cli_print("%s: %s is uploaded and waits for approval (%s)\n", cli_short_ref(branch), id, words);
 }
 
 json_t *cli_json_request(const fdl_request *request) {

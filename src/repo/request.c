@@ -123,7 +123,7 @@ fdl_code fdl_request_read(fdl_repo *repo, int64_t number, fdl_request_record *ou
     key_of(number, key);
     fdl_code code = load(repo, key, &document, request.etag, error);
     if (code == FDL_NOT_FOUND)
-        code = fdl_fail(error, FDL_NOT_FOUND, key, "no request %" PRId64 " in '%s'", number, fdl_repo_address(repo));
+        code = fdl_fail(error, FDL_NOT_FOUND, key, "no request %" PRId64 "; 'fdl requests' lists what there is", number);
     if (code == FDL_OK)
         code = parse(document, key, &request, error);
     json_decref(document);

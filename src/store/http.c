@@ -118,11 +118,11 @@ static fdl_code explain_denied(const fdl_http_store *self, const fdl_http_respon
         return fdl_fail(error, FDL_DENIED, key,
                         "'%s' wants to know who we are before we %s '%s' (401): set FDL_TOKEN, or name a token in "
                         "~/.netrc; ask its owner for one",
-                        response->host, what, key ? key : self->base.address);
+                        response->host, what, key && *key ? key : self->base.address);
     return fdl_fail(error, FDL_DENIED, key,
                     "'%s' does not let us %s '%s' (403%s%s): set FDL_TOKEN to a token that may, or ask its owner for "
                     "one",
-                    response->host, what, key ? key : self->base.address, t.message[0] ? ", " : "", t.message);
+                    response->host, what, key && *key ? key : self->base.address, t.message[0] ? ", " : "", t.message);
 }
 
 static fdl_code explain_read(const fdl_http_store *self, const fdl_http_response *response, const char *key,
@@ -230,7 +230,7 @@ static fdl_code http_list(fdl_store *store, const char *prefix, fdl_depth depth,
     (void)depth;
     (void)callback;
     (void)data;
-    return fdl_fail(error, FDL_UNSUPPORTED, prefix, "'%s' cannot list what it holds", store->address);
+    return fdl_fail(error, FDL_UNSUPPORTED, prefix, "'%s' cannot list what it holds; name the folder or bucket itself", store->address);
 }
 
 static void http_free(fdl_store *store) {

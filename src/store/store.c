@@ -184,7 +184,7 @@ fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, f
                         fdl_error *error) {
     fdl_code code = check_prefix(prefix, error);
     if (code == FDL_OK && !store->can_list)
-        code = fdl_fail(error, FDL_UNSUPPORTED, prefix, "'%s' cannot list what it holds", store->address);
+        code = fdl_fail(error, FDL_UNSUPPORTED, prefix, "'%s' cannot list what it holds; name the folder or bucket itself", store->address);
     return code == FDL_OK ? store->ops->list(store, prefix, depth, callback, data, error) : code;
 }
 

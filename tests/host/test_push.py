@@ -328,7 +328,7 @@ def test_a_version_waits_for_approval_and_those_behind_it_wait_here(stack, tmp_p
     answer = writer.push("--json").json
     assert (answer["pushed"], answer["waiting"], answer["request"]) == ([], first, {"number": 1, "state": "waiting"})
     said = writer.push().stdout
-    assert f"{first} is uploaded and waits (request 1, waiting)" in said and "1 version behind it" in said
+    assert f"{first} is uploaded and waits for approval (request 1)" in said and "1 version behind it" in said
     status = writer.status()
     assert status["pending"] == [first, second] and status["request"] == {"number": 1, "state": "waiting"}
     assert not status["moved"] and "waits" not in writer.fdl("status", writer.work).stderr
