@@ -75,11 +75,13 @@ fuzz: check-setup
 	@cmake --build build/fuzz --target fuzz_targets
 	@tools/fuzz $(FUZZ_SECONDS)
 
-# Check plays a few of them. A failure names its seed: FDL_TEST_SEED=<seed> make soak replays it.
+# Every step fails in turn, where check takes every third, and many random histories. A failure names its seed: FDL_TEST_SEED=<seed> make soak replays it.
 HISTORIES ?= 1000
 FIRST_SEED ?= 1
-soak: check-setup all
+soak: check-sanitizers all
 	FDL_TEST_SWEEP=every $(PYTEST) -q -n $(JOBS) tests/net/test_program_faults.py
+	FDL_TEST_SWEEP=every $(PYTEST) -q -n $(JOBS) tests/e2e/test_interruption.py
+	FDL_TEST_SWEEP=every $(CTEST) --test-dir build/asan-ubsan -R unit/flow
 	FDL_TEST_HISTORIES=$(HISTORIES) FDL_TEST_FIRST_SEED=$(FIRST_SEED) $(PYTEST) -q -n $(JOBS) tests/e2e/test_history_model.py
 	@echo "$(HISTORIES) random histories, seeds from $(FIRST_SEED) on: each as its model says"
 

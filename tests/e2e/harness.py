@@ -26,6 +26,9 @@ EXTENSIONS = ROOT / "build" / "deps" / "extensions"
 # A program that hangs is a failure, not a reason to wait for ever.
 PATIENCE_SECONDS = 120
 
+# Where something is made to fail at one step after the other: at every one in `make soak`, else at every third.
+SWEEP_STEP = 1 if os.environ.get("FDL_TEST_SWEEP") == "every" else 3
+
 OK, FAILURE, USAGE, CONFLICT, EXPIRED, NOT_FOUND, BUSY, REFUSED = range(8)
 
 

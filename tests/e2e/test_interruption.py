@@ -15,6 +15,7 @@ from harness import (
     KILLED,
     OK,
     PATIENCE_SECONDS,
+    SWEEP_STEP,
     Lake,
     command,
     duck,
@@ -45,8 +46,8 @@ class Rewind:
 
 
 def killed_everywhere(rewind, *args, syscalls=CHANGES):
-    """Runs the command again and again, killed one step later each time, until it comes through."""
-    for step in range(1, KILLS_LIMIT):
+    """Runs the command again and again, killed some steps later each time, until it comes through."""
+    for step in range(1 + len(args) % SWEEP_STEP, KILLS_LIMIT, SWEEP_STEP):
         rewind()
         answer, _ = traced([f"-etrace={syscalls}", f"-einject={syscalls}:signal=KILL:when={step}"], *args)
         if answer.code == OK:

@@ -7,7 +7,6 @@ After each fault: the exit code is one that fits, a reader sees the old version 
 lost, and the command run again ends well.
 """
 
-import os
 import shutil
 import sqlite3
 import uuid
@@ -17,12 +16,10 @@ from pathlib import Path
 import harness
 import pytest
 from fault_proxy import FaultProxy
-from harness import CONFLICT, FAILURE, OK
+from harness import CONFLICT, FAILURE, OK, SWEEP_STEP
 from test_program import Lake, bucket_variables
 
 FAULTS = ["drop", "lose", "cut", "delay", 409, 412, 500, 503]
-
-STEP = 1 if os.environ.get("FDL_TEST_SWEEP") == "every" else 3
 
 # What a fault may end in: done all the same, a plain failure, or "not what we saw" where a server says so.
 FITTING = (OK, FAILURE, CONFLICT, harness.BUSY)
@@ -45,9 +42,9 @@ def lake(request, versitygw, tmp_path):
 
 def sweep(lake, prepare, run, after):
     """Fails one request after the other of `run`, until a run needs fewer of them; returns how many it needs."""
-    number = 1 + FAULTS.index(lake.fault_kind) % STEP - STEP
+    number = 1 + FAULTS.index(lake.fault_kind) % SWEEP_STEP - SWEEP_STEP
     while True:
-        number += STEP
+        number += SWEEP_STEP
         state = prepare(number)
         lake.proxy.reset()
         lake.proxy.fault(number, lake.fault_kind)
