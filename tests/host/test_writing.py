@@ -135,6 +135,21 @@ def test_a_complete_version_takes_only_what_its_record_names(host, repo, story, 
     assert new.push(host, token).status == 200
 
 
+def test_a_mirror_that_is_behind_catches_up_version_by_version(host, repo, story, token, tmp_path):
+    ahead = story.lay_out(tmp_path / "ahead")
+    for version in (story.second, story.left):
+        for key, data in version.files.items():
+            (ahead / key).parent.mkdir(parents=True, exist_ok=True)
+            (ahead / key).write_bytes(data)
+    (ahead / "refs/heads/main").write_text(f"{story.left.id}\n")
+    environment = {"FDL_TOKEN": token}
+    told = fdl("clone", ahead, host.url, env=environment, code=7)
+    assert story.second.id in told.stderr and "--all" in told.stderr and repo.head() == story.first
+    fdl("clone", ahead, host.url, "--all", env=environment)
+    assert repo.head() == story.left.id
+    fdl("verify", repo.folder, "--all")
+
+
 def test_a_large_file_does_not_stay_in_memory(host, repo, token):
     piece, count = bytes(1 << 20), 300
 
