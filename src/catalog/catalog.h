@@ -144,6 +144,12 @@ typedef fdl_code (*fdl_data_file_callback)(void *data, const fdl_data_file *file
 /* Every data and delete file the catalog names, each path once, in the order of path. */
 fdl_code fdl_frozen_files(fdl_frozen *frozen, fdl_data_file_callback callback, void *data, fdl_error *error);
 
+/*
+ * What in the catalog is no plain table, as "the view 'x'"; NULL: nothing.  Its SQL would run at readers.
+ * Some 20 ms, which is why opening does not ask; `*found` is the caller's.
+ */
+fdl_code fdl_frozen_find_sql(fdl_frozen *frozen, char **found, fdl_error *error);
+
 /* A data file and the deletes it is read through; strings live until the callback returns. */
 typedef struct fdl_lake_read {
     const char *path; /* under the data folder */

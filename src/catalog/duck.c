@@ -283,6 +283,29 @@ fdl_code fdl_duck_query(fdl_duck *duck, const char *sql, fdl_row_callback callba
     return code;
 }
 
+/* ---- SQL in a file ------------------------------------------------------- */
+
+#define SQL_IN_FILE                                                                                                    \
+    "SELECT 'the view', view_name FROM system.main.duckdb_views() WHERE database_name = '%s' UNION ALL "                \
+    "SELECT 'the macro', function_name FROM system.main.duckdb_functions() WHERE database_name = '%s' UNION ALL "       \
+    "SELECT 'a computed column in', table_name FROM system.main.duckdb_tables()"                                        \
+    " WHERE database_name = '%s' AND contains(sql, 'GENERATED ALWAYS AS') LIMIT 1"
+
+static fdl_code take_sql_found(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+    (void)count;
+    return fdl_str_format(data, error, "%s '%s'", cells[0].text, cells[1].text);
+}
+
+fdl_code fdl_duck_find_sql(fdl_duck *duck, const char *alias, char **found, fdl_error *error) {
+    char *sql = NULL;
+    *found = NULL;
+    fdl_code code = fdl_str_format(&sql, error, SQL_IN_FILE, alias, alias, alias);
+    if (code == FDL_OK)
+        code = fdl_duck_query(duck, sql, take_sql_found, found, error);
+    free(sql);
+    return code;
+}
+
 /* ---- SQL text ----------------------------------------------------------- */
 
 static fdl_code add_quoted(fdl_buf *sql, const char *text, char quote, fdl_error *error) {

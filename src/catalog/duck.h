@@ -63,6 +63,12 @@ typedef fdl_code (*fdl_row_callback)(void *data, const fdl_cell *cells, size_t c
  */
 fdl_code fdl_duck_query(fdl_duck *duck, const char *sql, fdl_row_callback callback, void *data, fdl_error *error);
 
+/*
+ * What of the attached file `alias` is no plain table, as "the view 'x'"; NULL: nothing.  Its SQL would run
+ * at whoever reads the file, for DuckLake's queries find macros and views there by name.
+ */
+fdl_code fdl_duck_find_sql(fdl_duck *duck, const char *alias, char **found, fdl_error *error);
+
 /* 'text' and "name" as SQL literals and identifiers, quotes doubled. */
 fdl_code fdl_sql_literal(fdl_buf *sql, const char *text, fdl_error *error);
 fdl_code fdl_sql_name(fdl_buf *sql, const char *name, fdl_error *error);

@@ -47,6 +47,10 @@ const char *fdl_frozen_format(const fdl_frozen *frozen) {
     return frozen->catalog.format;
 }
 
+fdl_code fdl_frozen_find_sql(fdl_frozen *frozen, char **found, fdl_error *error) {
+    return fdl_duck_find_sql(frozen->duck, "file_a", found, error);
+}
+
 /* ---- files ------------------------------------------------------------------ */
 
 /*

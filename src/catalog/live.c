@@ -191,12 +191,12 @@ static fdl_code refuse_table(void *data, const fdl_cell *cells, size_t count, fd
                     catalog->path, cells[1].integer ? "too many rows in table" : "it has no table", cells[0].text);
 }
 
-/* duckdb_tables() lists tables alone: a view or a macro of the same name is none. */
+/* duckdb_tables() lists tables alone: a view or a macro of the same name is none, and a computed column is as bad. */
 #define TABLES_CHECK(names)                                                                                            \
     "SELECT 'ducklake_' || wanted.name, found.table_name IS NOT NULL"                                                  \
     " FROM (SELECT unnest([" names "]) AS name) wanted LEFT JOIN"                                                      \
     " (SELECT table_name, estimated_size FROM duckdb_tables()"                                                         \
-    "  WHERE database_name = 'file_@' AND schema_name = 'main') found"                                                 \
+    "  WHERE database_name = 'file_@' AND schema_name = 'main' AND NOT contains(sql, 'GENERATED ALWAYS AS')) found"     \
     " ON found.table_name = 'ducklake_' || wanted.name"                                                                \
     " WHERE found.table_name IS NULL OR found.estimated_size > " ROW_LIMIT " LIMIT 1"
 

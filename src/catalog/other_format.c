@@ -184,6 +184,7 @@ static fdl_code check_log(const char *other, char **difference, fdl_error *error
 /* Only its real tables are read: a view in their place is a stranger's SQL. */
 static fdl_code check_tables(fdl_duck *duck, char **difference, fdl_error *error) {
     int64_t found = 0;
+    char *sql = NULL;
     fdl_code code = fdl_duck_query(duck,
                                    "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other' AND"
                                    " schema_name = 'main' AND table_name IN ('ducklake_metadata', 'ducklake_snapshot',"
@@ -193,6 +194,11 @@ static fdl_code check_tables(fdl_duck *duck, char **difference, fdl_error *error
                                    take_number, &found, error);
     if (code == FDL_OK && found != 10)
         code = fdl_str_format(difference, error, "it is not a DuckLake catalog");
+    if (code == FDL_OK && *difference == NULL)
+        code = fdl_duck_find_sql(duck, "other", &sql, error);
+    if (code == FDL_OK && sql != NULL)
+        code = fdl_str_format(difference, error, "%s in it would run SQL at its readers", sql);
+    free(sql);
     return code;
 }
 

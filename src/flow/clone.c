@@ -38,6 +38,7 @@ typedef struct step {
     fdl_version version;
     bool named;  /* by a ref */
     bool wanted; /* with its catalog and data */
+    bool whole;  /* and they are in the target */
 } step;
 
 typedef struct clone {
@@ -413,7 +414,7 @@ static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error 
     return code;
 }
 
-static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
+static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
     const fdl_version *version = &s->version;
     uint64_t before = c->result->sent.files;
     bool expired = false, must = false;
@@ -425,6 +426,7 @@ static fdl_code copy_version(clone *c, const step *s, fdl_error *error) {
         code = copy_sources(c, version, error);
     if (code == FDL_OK && !expired && s->wanted)
         code = copy_content(c, version, error);
+    s->whole = code == FDL_OK && !expired && s->wanted;
     if (code == FDL_NOT_FOUND && !s->named) { /* the source is itself a mirror that holds only the record */
         fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "%s; only its record is copied", error->message);
         code = FDL_OK;
@@ -472,6 +474,46 @@ static bool is_ancestor(const clone *c, const char *id, const char *tip) {
     return false;
 }
 
+/* The version on the way from `old` to `tip` that follows `old`. */
+static const step *next_step(const clone *c, const char *old, const char *tip) {
+    const step *next = find_step(c, tip);
+    while (next && strcmp(next->version.parent, old) != 0)
+        next = find_step(c, next->version.parent);
+    return next;
+}
+
+/* The first version on the way that could not be shown to anybody; NULL: none. */
+static const step *find_gap(const clone *c, const char *old, const char *tip) {
+    const step *gap = NULL;
+    for (const step *s = find_step(c, tip); s && strcmp(s->version.id, old) != 0; s = find_step(c, s->version.parent))
+        gap = s->whole ? gap : s;
+    return gap;
+}
+
+/*
+ * A host moves a branch to a child of what it holds, so a mirror that is behind goes the way of its writers.  Any other
+ * server takes the last step at once, and so nothing is refused here before the host has.
+ */
+static fdl_code move_at_host(clone *c, const fdl_ref *ref, fdl_ref *at, fdl_error *error) {
+    const step *gap = find_gap(c, at->id, ref->id);
+    fdl_ref now = {0};
+    fdl_code code = FDL_OK;
+    while (code == FDL_OK && !gap && strcmp(at->id, ref->id) != 0) {
+        const step *next = next_step(c, at->id, ref->id);
+        code = fdl_ref_write(c->to, ref->name, next ? next->version.id : ref->id, at, error);
+        if (code == FDL_OK)
+            code = fdl_ref_read(c->to, ref->name, at, error);
+    }
+    if (gap)
+        code = fdl_ref_write(c->to, ref->name, ref->id, at, error);
+    if (gap && code == FDL_CONFLICT && fdl_ref_read(c->to, ref->name, &now, NULL) == FDL_OK && strcmp(now.id, at->id) == 0)
+        code = fdl_fail(error, FDL_REFUSED, ref->name,
+                        "'%s' moves '%s' from version to version, and has not the whole of '%s' on the way from '%s': "
+                        "clone with --all, or, if that version has expired, into the store behind the host",
+                        fdl_repo_address(c->to), ref->name, gap->version.id, at->id);
+    return code;
+}
+
 static fdl_code copy_ref(clone *c, const fdl_ref *ref, fdl_error *error) {
     fdl_ref old = {0};
     fdl_code code = fdl_ref_read(c->to, ref->name, &old, error);
@@ -483,7 +525,9 @@ static fdl_code copy_ref(clone *c, const fdl_ref *ref, fdl_error *error) {
     if (code == FDL_OK && exists && (fdl_str_starts(ref->name, FDL_REF_TAGS) || !is_ancestor(c, old.id, ref->id)))
         code = fdl_fail(error, FDL_CONFLICT, ref->name, "'%s' holds '%s' in '%s' and '%s' in '%s': it cannot move there",
                         ref->name, old.id, fdl_repo_address(c->to), ref->id, fdl_repo_address(c->from));
-    if (code == FDL_OK)
+    if (code == FDL_OK && exists && fdl_repo_is_http(c->to))
+        code = move_at_host(c, ref, &old, error);
+    else if (code == FDL_OK)
         code = fdl_ref_write(c->to, ref->name, ref->id, exists ? &old : NULL, error);
     if (code == FDL_OK)
         c->result->refs++;

@@ -180,8 +180,14 @@ static void check_story(verify *v, const fdl_version *version, const char *key, 
 
 static fdl_code look_into(verify *v, const fdl_version *version, const soundness *sound, fdl_frozen *frozen,
                           const char *key, fdl_error *error) {
+    char *sql = NULL;
     check_story(v, version, key, frozen);
-    fdl_code code = fdl_frozen_files(frozen, v->look ? v->look : check_data_file, v->look ? v->data : v, error);
+    fdl_code code = fdl_frozen_find_sql(frozen, &sql, error);
+    if (sql != NULL)
+        fdl_verify_finding(v, key, "%s in '%s' would run SQL at its readers; a catalog has plain tables alone", sql, key);
+    free(sql);
+    if (code == FDL_OK)
+        code = fdl_frozen_files(frozen, v->look ? v->look : check_data_file, v->look ? v->data : v, error);
     code = fdl_verify_judge(v, code, key, error);
     if (code == FDL_OK && sound->dataset)
         code = fdl_verify_dataset(v, version, frozen, error);

@@ -31,6 +31,8 @@ typedef struct batch {
     uint64_t *bytes;
     const char **sha256; /* NULL where none was given */
     uint64_t *sizes;     /* of what is there */
+    fdl_version whole;   /* of the version looked at last; no id: not complete yet */
+    const char *whole_of; /* a key of that version */
     json_t *answers;
 } batch;
 
@@ -125,11 +127,35 @@ static bool goes_through_us(const batch *b, size_t i) {
            b->bytes[i] < b->request->host->options.direct_bytes;
 }
 
+/* Of a complete version only what its record names, and signed with the sha256 that the record says. */
+static fdl_code check_whole(batch *b, size_t i, fdl_error *error) {
+    const char *key = b->keys[i];
+    size_t prefix = strlen(FDL_KEY_VERSIONS) + FDL_ID_BYTES;
+    fdl_code code = FDL_OK;
+    if (fdl_host_key_kind(key, b->request->host->data_dir) != FDL_KIND_VERSION ||
+        strcmp(fdl_host_version_file(key), FDL_FILE_VERSION) == 0)
+        return FDL_OK;
+    if (!b->whole_of || strncmp(b->whole_of, key, prefix) != 0) {
+        fdl_version_clear(&b->whole);
+        b->whole_of = key;
+        code = fdl_host_read_whole(b->request->repo, key, &b->whole, error);
+    }
+    if (code != FDL_OK || !b->whole.id[0])
+        return code;
+    const fdl_file_record *record = fdl_host_record_of(&b->whole, fdl_host_version_file(key));
+    if (!record || record->bytes != b->bytes[i] || (b->sha256[i] && strcmp(record->sha256, b->sha256[i]) != 0))
+        return fdl_host_not_named(key, error);
+    b->sha256[i] = record->sha256;
+    return FDL_OK;
+}
+
 static fdl_code answer_file(batch *b, size_t i, fdl_error *error) {
     const char *key = b->keys[i];
     fdl_upload_url url = {0};
     json_t *answer = NULL;
-    fdl_code code = FDL_OK;
+    fdl_code code = b->sizes[i] == b->bytes[i] ? FDL_OK : check_whole(b, i, error);
+    if (code != FDL_OK)
+        return code;
     if (b->sizes[i] == b->bytes[i]) {
         answer = json_pack("{s:s, s:b}", "key", key, "exists", 1);
     } else if (goes_through_us(b, i)) {
@@ -171,6 +197,7 @@ fdl_code fdl_host_batch_answer(fdl_host_request *request, fdl_error *error) {
         code = answer_file(&b, i, error);
     if (code == FDL_OK)
         code = fdl_answer_json(request, MHD_HTTP_OK, json_pack("{s:O}", "files", b.answers), error);
+    fdl_version_clear(&b.whole);
     json_decref(b.answers);
     json_decref(document);
     free(b.keys);

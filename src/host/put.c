@@ -68,6 +68,53 @@ fdl_code fdl_host_check_gone(fdl_repo *repo, const char *key, fdl_key_kind kind,
     return code;
 }
 
+const fdl_file_record *fdl_host_record_of(const fdl_version *version, const char *file) {
+    const fdl_file_record *const records[] = {&version->catalog.file, &version->dataset, &version->files};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (records[i]->path && strcmp(records[i]->path, file) == 0)
+            return records[i];
+    for (size_t i = 0; i < version->other_count; i++)
+        if (strcmp(version->others[i].file.path, file) == 0)
+            return &version->others[i].file;
+    return NULL;
+}
+
+fdl_code fdl_host_read_whole(fdl_repo *repo, const char *key, fdl_version *out, fdl_error *error) {
+    char id[FDL_ID_BYTES];
+    memcpy(id, key + strlen(FDL_KEY_VERSIONS), sizeof id - 1);
+    id[sizeof id - 1] = '\0';
+    fdl_code code = fdl_version_read(repo, id, out, error);
+    /* A record that cannot be read makes a version that no ref ever gets. */
+    return code == FDL_NOT_FOUND || code == FDL_FAILED ? FDL_OK : code;
+}
+
+fdl_code fdl_host_not_named(const char *key, fdl_error *error) {
+    return fdl_fail(error, FDL_REFUSED, key,
+                    "the version of '%s' is complete: it takes no file any more but those that its version.json names", key);
+}
+
+/*
+ * version.json comes last, so once it is there the version is whole, and others may read it: a signature or a
+ * catalog laid beside it would change what they see.  A mirror that fills up brings what the record names.
+ */
+static fdl_code check_whole(const fdl_host_request *request, const upload *u, fdl_error *error) {
+    fdl_version version = {0};
+    fdl_object object = {0};
+    const char *file = request->kind == FDL_KIND_VERSION ? fdl_host_version_file(request->key) : FDL_FILE_VERSION;
+    if (strcmp(file, FDL_FILE_VERSION) == 0)
+        return FDL_OK;
+    fdl_code code = fdl_host_read_whole(request->repo, request->key, &version, error);
+    const fdl_file_record *record = fdl_host_record_of(&version, file);
+    bool named = record && strcmp(record->sha256, u->sha256) == 0;
+    if (code == FDL_OK && version.id[0] && !named) {
+        code = fdl_store_head(fdl_repo_store(request->repo), request->key, &object, error);
+        if (code == FDL_NOT_FOUND) /* what is there is compared as ever */
+            code = fdl_host_not_named(request->key, error);
+    }
+    fdl_version_clear(&version);
+    return code;
+}
+
 /* The record says which version it is of; that its folder agrees is seen here, the rest when a ref is to move. */
 static fdl_code check_record(const fdl_host_request *request, const upload *u, fdl_error *error) {
     char id[FDL_ID_BYTES];
@@ -232,6 +279,8 @@ fdl_code fdl_host_put_answer(fdl_host_request *request, fdl_error *error) {
         code = check_record(request, u, error);
     if (code == FDL_OK)
         code = fdl_host_check_gone(request->repo, request->key, request->kind, error);
+    if (code == FDL_OK)
+        code = check_whole(request, u, error);
     if (code == FDL_OK)
         code = fdl_host_root_check(&request->host->root, request->key, error);
     if (code == FDL_OK) {

@@ -17,4 +17,13 @@ fdl_code fdl_host_may_create(const char *key, fdl_key_kind kind, fdl_error *erro
 /* FDL_EXPIRED when the key belongs to a version that is gone. */
 fdl_code fdl_host_check_gone(fdl_repo *repo, const char *key, fdl_key_kind kind, fdl_error *error);
 
+/* What the version's record says of one of its files; NULL: it does not name it. */
+const fdl_file_record *fdl_host_record_of(const fdl_version *version, const char *file);
+
+/* The record of the key's version; one without id when the version is not complete yet. */
+fdl_code fdl_host_read_whole(fdl_repo *repo, const char *key, fdl_version *out, fdl_error *error);
+
+/* FDL_REFUSED: a complete version does not get this file. */
+fdl_code fdl_host_not_named(const char *key, fdl_error *error);
+
 #endif

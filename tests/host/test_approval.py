@@ -67,6 +67,9 @@ def test_a_buckets_batch_gives_out_urls_and_the_host_carries_no_data(bucket, ver
         small = {"key": "data/main/t/small.parquet", "bytes": 99}
         large = {"key": "data/main/t/large.parquet", "bytes": (5 << 30) + 1}
         assert [entry["status"] for entry in batch(host, token, small, large).json["files"]] == [413, 413]
+        # version.json is there now, so the version is complete.
+        late = batch(host, token, {"key": new.key("version.json.sig"), "bytes": 300})
+        assert (late.status, late.error, late.json["error"]["key"]) == (409, "refused", new.key("version.json.sig"))
         assert new.point(host, token).status == 200
         assert host.metric("fdl_received_bytes_total") < 8 << 10
 

@@ -117,6 +117,39 @@ def test_a_version_that_is_gone_takes_nothing(host, repo, story, token):
     assert not repo.path(key).exists()
 
 
+def test_a_complete_version_takes_only_what_its_record_names(host, repo, story, token):
+    """A signature laid beside another's version, for one, would make it a forged one."""
+    before = snapshot(repo)
+    for name in ("version.json.sig", "catalogs/0.3.duckdb"):
+        answer = host.ask("PUT", f"/versions/{story.first}/{name}", body=b"x", token=token)
+        assert (answer.status, answer.error) == (409, "refused"), (name, answer.body)
+    assert snapshot(repo) == before
+    # A mirror fills up: the record first, and later what it names.
+    new = story.second
+    dataset = new.key("dataset.json")
+    new.upload(host, token, [new.key("version.json")])
+    assert host.ask("PUT", f"/{dataset}", body=b"{}", token=token).status == 409
+    for status in (201, 200):
+        assert host.ask("PUT", f"/{dataset}", body=new.files[dataset], token=token).status == status
+    assert host.ask("PUT", f"/{dataset}", body=b"{}", token=token).status == 412
+    assert new.push(host, token).status == 200
+
+
+def test_a_mirror_that_is_behind_catches_up_version_by_version(host, repo, story, token, tmp_path):
+    ahead = story.lay_out(tmp_path / "ahead")
+    for version in (story.second, story.left):
+        for key, data in version.files.items():
+            (ahead / key).parent.mkdir(parents=True, exist_ok=True)
+            (ahead / key).write_bytes(data)
+    (ahead / "refs/heads/main").write_text(f"{story.left.id}\n")
+    environment = {"FDL_TOKEN": token}
+    told = fdl("clone", ahead, host.url, env=environment, code=7)
+    assert story.second.id in told.stderr and "--all" in told.stderr and repo.head() == story.first
+    fdl("clone", ahead, host.url, "--all", env=environment)
+    assert repo.head() == story.left.id
+    fdl("verify", repo.folder, "--all")
+
+
 def test_a_large_file_does_not_stay_in_memory(host, repo, token):
     piece, count = bytes(1 << 20), 300
 
@@ -164,6 +197,18 @@ def spoiled(story, folder):
     yield "a file that is not there", without_index(f"UPDATE {files} SET path = 'nobody.parquet' {last}"), "data/main/t/nobody.parquet", "refused"
     yield "a table that is a view", catalog(f"CREATE TABLE raw.kept AS FROM {files}", f"DROP TABLE {files}",
                                             f"CREATE VIEW {files} AS FROM raw.kept"), "ducklake.duckdb", "refused"
+    # Readers' own queries find what lies beside the tables.
+    stats = "raw.ducklake_table_stats"
+    yield "a view beside the tables", catalog(f"DROP TABLE {stats}", f"CREATE VIEW {stats} AS SELECT content FROM read_text('/etc/hostname')"), "ducklake.duckdb", "refused"
+    yield "a macro", catalog("CREATE MACRO raw.max(x) AS (SELECT length(content) FROM read_text('/etc/hostname'))"), "ducklake.duckdb", "refused"
+    yield "a computed path", catalog(
+        "CREATE TABLE raw.kept AS FROM raw.ducklake_data_file", "DROP TABLE raw.ducklake_data_file",
+        "CREATE TABLE raw.ducklake_data_file (data_file_id BIGINT, table_id BIGINT, begin_snapshot BIGINT, end_snapshot BIGINT, file_order BIGINT,"
+        " path_is_relative BOOLEAN, file_format VARCHAR, record_count BIGINT, file_size_bytes BIGINT, footer_size BIGINT, row_id_start BIGINT,"
+        " partition_id BIGINT, encryption_key VARCHAR, mapping_id BIGINT, partial_max BIGINT, honest VARCHAR, path VARCHAR GENERATED ALWAYS AS"
+        " (CASE WHEN current_setting('enable_external_access') THEN 'elsewhere.parquet' ELSE honest END))",
+        "INSERT INTO raw.ducklake_data_file BY NAME SELECT * EXCLUDE (path), path AS honest FROM raw.kept", "DROP TABLE raw.kept",
+    ), "ducklake.duckdb", "refused"
     yield "another index", new.again().replace("files.json", b'{"tables": []}', "files"), "files.json", "refused"
 
 
