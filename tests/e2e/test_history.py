@@ -7,7 +7,7 @@ import shutil
 import time
 
 import pytest
-from harness import EXPIRED, FAILURE, NOT_FOUND, REFUSED, USAGE, Lake, Repo, duck, fdl, numbers
+from harness import EXPIRED, FAILURE, NOT_FOUND, OK, REFUSED, USAGE, Lake, Repo, duck, fdl, held, numbers
 from test_interruption import Rewind, killed_everywhere
 
 DAY = 24 * 60 * 60
@@ -384,6 +384,27 @@ def test_a_gc_killed_anywhere_can_be_repeated(tmp_path):
         assert number_of(lake) == 3, step
         fdl("gc", lake.repo.address, "--grace", "0s")
         assert len(lake.repo.data_files()) == 1, step
+    sound(lake)
+
+
+def test_a_push_that_gc_passes_at_any_step_publishes_nothing_that_is_missing(tmp_path):
+    """Even without a grace: the push is held, gc takes what nobody names yet, and the push goes on."""
+    lake = Lake(tmp_path / "all")
+    lake.checkout()
+    old = lake.publish(*numbers(10))
+    lake.write("INSERT INTO lake.t VALUES (77)")
+    lake.commit()
+    rewind = Rewind(lake.folder)
+    steps = "rename,renameat,renameat2,link,linkat"
+    for step in range(1, 30):
+        rewind()
+        gc = lambda: fdl("gc", lake.repo.address, "--grace", "0s")  # noqa: E731
+        answer, stopped = held([f"-etrace={steps}", f"-einject={steps}:signal=STOP:when={step}"], gc, "push", lake.work)
+        assert stopped and answer.code in (OK, REFUSED), (step, answer)
+        if answer.code == OK:  # gc has seen the version: its record was there
+            break
+        assert "was deleted while" in answer.complaint and lake.repo.head() == old, step
+    assert step > 3 and lake.repo.read("SELECT count(*) FROM lake.t") == [(11,)]
     sound(lake)
 
 
