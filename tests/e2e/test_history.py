@@ -481,6 +481,32 @@ def test_a_table_finds_the_versions_by_itself_under_whatever_name_it_had(leaked)
     sound(leaked)
 
 
+def test_mirrors_delete_what_was_withdrawn_on_their_next_run(leaked, tmp_path):
+    """One has the version whole, the other had let it expire before and knows its files from their list alone."""
+    repo = leaked.repo
+    mirrors = [Repo(tmp_path / name, "--id", repo.config()["id"]) for name in ("whole", "expired")]
+    leaked.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 1 AS i, 'ok' AS s")
+    for mirror in mirrors:
+        fdl("clone", repo.address, mirror.address, "--all")
+    fdl("tag", repo.address, "-d", "release")
+    fdl("expire", repo.address, "--keep", 1)
+    fdl("tag", mirrors[1].address, "-d", "release")
+    fdl("clone", repo.address, mirrors[1].address)
+    assert not mirrors[1].version_file(leaked.bad, "ducklake.duckdb").exists()
+    fdl("withdraw", repo.address, "--table", "main.people", "--yes", "--text", "names")
+    for mirror in mirrors:
+        assert secrets_in(mirror.data) != []
+        fdl("clone", repo.address, mirror.address)
+        assert secrets_in(mirror.data) == [] and mirror.read("FROM lake.people") == [(1, "ok")]
+        assert fdl("url", mirror.address, leaked.bad, code=EXPIRED).complaint.endswith(": names")
+        assert not mirror.version_file(leaked.bad, "ducklake.duckdb").exists()
+        assert not mirror.path("refs", "tags", "release").exists()
+        sound(Lake(tmp_path, repo=mirror))
+        contents = mirror.contents()
+        fdl("clone", repo.address, mirror.address)
+        assert mirror.contents() == contents
+
+
 def test_a_branch_that_points_to_it_stops_a_withdrawal(leaked):
     complaint = fdl("withdraw", leaked.repo.address, "HEAD", "--yes", code=REFUSED).complaint
     assert "'main'" in complaint and leaked.repo.head() in complaint
