@@ -6,6 +6,7 @@
  *     data files, originals -> catalogs -> dataset, files -> signature ->
  *     version.json
  *   3 the refs, by compare-and-swap, then refs.json
+ *   4 what was withdrawn there is withdrawn here
  *
  * That is push's order, so a reader of the mirror never sees anything
  * unfinished, and a clone that was stopped goes on where it was: what is there
@@ -57,6 +58,8 @@ typedef struct clone {
     bool data_open;
     fdl_keyset kept;         /* sources/ of the target; the same */
     bool kept_open;
+    const char **withdrawn;  /* versions of which the mirror still has something */
+    size_t withdrawn_count;
     fdl_map asked;           /* originals looked at, which many versions may list */
     char *scratch;           /* a folder of this machine */
     fdl_meter *meter;
@@ -380,23 +383,70 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
     return code;
 }
 
-/* A marker goes first, as expire itself writes it, and ends the version in the mirror too. */
-static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired, fdl_error *error) {
+/* Whether a file of a version is there; false for one that it has not. */
+static fdl_code holds(const fdl_keyset *set, const fdl_version *version, const char *name, bool *there, fdl_error *error) {
     char key[FDL_KEY_BYTES];
-    bool there = false;
+    *there = false;
+    fdl_code code = name ? fdl_key_version(key, version->id, name, error) : FDL_OK;
+    return code == FDL_OK && name ? fdl_keyset_has(set, key, there, NULL, error) : code;
+}
+
+/* Whether the mirror still shows what was in a version, and the source does not. */
+static fdl_code shows_more(clone *c, const fdl_version *version, bool *more, fdl_error *error) {
+    const char *names[] = {version->catalog.file.path, version->files.path};
+    fdl_code code = FDL_OK;
+    *more = false;
+    for (size_t i = 0; code == FDL_OK && i < 2 && !*more; i++) {
+        bool offered = true;
+        code = holds(&c->there, version, names[i], more, error);
+        if (code == FDL_OK && *more && c->offered.listed)
+            code = holds(&c->offered, version, names[i], &offered, error);
+        *more = *more && !(c->offered.listed && offered);
+    }
+    return code;
+}
+
+static fdl_code remember_withdrawn(clone *c, const fdl_version *version, fdl_error *error) {
+    fdl_code code = fdl_grow(&c->withdrawn, c->withdrawn_count, sizeof *c->withdrawn, error);
+    if (code == FDL_OK)
+        c->withdrawn[c->withdrawn_count++] = version->id; /* steps do not move any more */
+    return code;
+}
+
+/*
+ * A marker goes first, as expire itself writes it, and ends the version in the
+ * mirror too.  One that came over before is read again only while there is more
+ * to delete: a version that had expired may have been withdrawn since.
+ */
+static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired, bool *withdrawn, fdl_error *error) {
+    bool there = false, more = false;
+    int64_t at_ms = 0;
     fdl_expiry expiry = {0};
-    fdl_code code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
-    if (code == FDL_OK && c->offered.listed)
-        code = fdl_keyset_has(&c->offered, key, expired, NULL, error);
-    else if (code == FDL_OK)
+    fdl_code code = FDL_OK;
+    if (c->offered.listed)
+        code = holds(&c->offered, version, FDL_FILE_EXPIRED, expired, error);
+    else
         code = fdl_expiry_read(c->from, version->id, &expiry, error);
     *expired = *expired || expiry.expired;
-    fdl_expiry_clear(&expiry);
     if (code == FDL_OK && *expired)
-        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
-    if (code == FDL_OK && *expired && !there)
-        code = copy(c, key, error);
-    return code;
+        code = holds(&c->there, version, FDL_FILE_EXPIRED, &there, error);
+    if (code == FDL_OK && *expired)
+        code = shows_more(c, version, &more, error);
+    if (code == FDL_OK && *expired && !expiry.expired && (!there || more))
+        code = fdl_expiry_read(c->from, version->id, &expiry, error);
+    bool is_withdrawn = strcmp(expiry.reason, FDL_REASON_WITHDRAWN) == 0;
+    *withdrawn = is_withdrawn && more;
+    if (code == FDL_OK && *expired && !there) {
+        char key[FDL_KEY_BYTES];
+        code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
+        if (code == FDL_OK)
+            code = copy(c, key, error);
+    } else if (code == FDL_OK && *withdrawn) {
+        fdl_time_parse(expiry.expired_at, &at_ms);
+        code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry.text, NULL, error);
+    }
+    fdl_expiry_clear(&expiry);
+    return code == FDL_OK && *withdrawn ? remember_withdrawn(c, version, error) : code;
 }
 
 static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error *error) {
@@ -417,10 +467,10 @@ static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error 
 static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
     const fdl_version *version = &s->version;
     uint64_t before = c->result->sent.files;
-    bool expired = false, must = false;
-    fdl_code code = copy_marker(c, version, &expired, error);
+    bool expired = false, withdrawn = false, must = false;
+    fdl_code code = copy_marker(c, version, &expired, &withdrawn, error);
     must = s->named && !expired;
-    if (code == FDL_OK && expired)
+    if (code == FDL_OK && expired && !withdrawn)
         code = remove_catalogs(c, version, error);
     if (code == FDL_OK && !expired && s->wanted && c->options->sources)
         code = copy_sources(c, version, error);
@@ -543,6 +593,22 @@ static fdl_code copy_refs(clone *c, fdl_error *error) {
     return code;
 }
 
+/* ---- 4: withdrawals ------------------------------------------------------------------- */
+
+/* The mirror's own catalogs tell which of its files go; whatever its refs keep of them, withdraw says. */
+static fdl_code withdraw(clone *c, fdl_error *error) {
+    fdl_withdraw_options options = {.revisions = c->withdrawn, .revision_count = c->withdrawn_count, .confirmed = true};
+    fdl_withdraw_result result = {0};
+    if (c->withdrawn_count == 0)
+        return FDL_OK;
+    for (size_t i = 0; i < c->withdrawn_count; i++)
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_INFO, "version '%s' was withdrawn: its data is deleted from '%s' too",
+                 c->withdrawn[i], fdl_repo_address(c->to));
+    fdl_code code = fdl_withdraw(c->to, &options, &result, error);
+    fdl_withdraw_result_clear(&result);
+    return code;
+}
+
 /* ---- the verb ------------------------------------------------------------------------- */
 
 static void clone_clear(clone *c) {
@@ -551,6 +617,7 @@ static void clone_clear(clone *c) {
     for (size_t i = 0; i < c->step_count; i++)
         fdl_version_clear(&c->steps[i].version);
     free(c->steps);
+    free(c->withdrawn);
     fdl_map_clear(&c->places);
     fdl_keyset_clear(&c->data);
     fdl_keyset_clear(&c->kept);
@@ -582,6 +649,8 @@ fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *option
         code = copy_versions(&c, error);
     if (code == FDL_OK)
         code = copy_refs(&c, error);
+    if (code == FDL_OK)
+        code = withdraw(&c, error);
     clone_clear(&c);
     return code;
 }

@@ -10,9 +10,10 @@
  *   4 delete
  *
  * The grace protects writers: DuckDB puts a file into the data folder before any
- * version names it.  A push that relies on files which were there already looks
- * at them after its version.json is written and before the ref moves (push.c),
- * so either step 3 sees the version, or the push sees the file gone.
+ * version names it.  A push that goes on within it looks at its files once more
+ * after its version.json is written and before the ref moves (push_files.c): so
+ * step 3 sees the version, or the push sees what is gone by then.  Only what goes
+ * after both have looked is left to the grace.
  *
  * All or nothing: while one live catalog cannot be read, nothing is deleted.
  */

@@ -63,8 +63,11 @@ fdl_code fdl_inventory_markers(fdl_inventory *inventory, fdl_error *error);
 /*
  * Finds the records that a mirror holds of versions which were not copied to it:
  * nothing but the record and its signature lies there, no marker, and no ref or
- * waiting push points to it.  A version that is published or was damaged holds
- * more, so it never counts as one.
+ * waiting push points to it.  A version that was damaged down to that, and that
+ * refs reach only through its children, looks the same.  Then gc does not keep
+ * its files, which nobody can read or name any more: its catalog and both
+ * descriptions are lost, and whoever brings those back by a clone brings the data
+ * with them.  While any other file is left, it counts as damaged and stops gc.
  */
 fdl_code fdl_inventory_bare(fdl_inventory *inventory, fdl_error *error);
 

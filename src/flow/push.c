@@ -167,6 +167,7 @@ static fdl_code push_one(push *p, const fdl_version *version, fdl_error *error) 
     fdl_code code = read_ref(p, version, &ref, &landed, error);
     if (code == FDL_OK && !landed)
         code = look_at_request(p, version, error);
+    from.parent_is_held = ref.id[0] != '\0';
     if (code == FDL_OK && !landed && !is_waiting(p))
         code = fdl_push_files(&from, version, &p->result->sent, error);
     if (code == FDL_OK && !landed && !is_waiting(p))

@@ -6,6 +6,8 @@
  *   3 dataset.json, files.json
  *   4 version.json.sig, version.json
  *
+ * and then another look at what is there, right before the ref moves.
+ *
  * All of them are known beforehand.  Group by group they are announced to the
  * store, which may know that some are there already, and then sent; a group has
  * so few files that the addresses a host gives out last until they are used.
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/lookup.h"
 #include "flow/meter.h"
 #include "flow/pending.h"
 #include "flow/sources.h"
@@ -35,6 +38,7 @@ typedef struct item {
     uint64_t size_bytes;
     bool often_there; /* looked for before it is sent */
     bool there;
+    bool sent; /* by this very run */
 } item;
 
 typedef struct upload {
@@ -44,6 +48,7 @@ typedef struct upload {
     item *items; /* in the order of the steps */
     size_t count;
     size_t unordered; /* so many of them, the first ones, are of step 1 */
+    fdl_needed needed; /* the data files that it names */
     fdl_sent *sent;
     fdl_meter *meter;
 } upload;
@@ -54,6 +59,7 @@ static void upload_clear(upload *u) {
         free(u->items[i].path);
     }
     free(u->items);
+    fdl_needed_clear(&u->needed);
 }
 
 /* ---- what there is to send ------------------------------------------------------ */
@@ -96,17 +102,15 @@ static fdl_code add_data_file(upload *u, const fdl_needed_file *file, fdl_error 
 
 static fdl_code add_data(upload *u, fdl_error *error) {
     char *path = NULL;
-    fdl_needed needed = {0};
     fdl_code code = fdl_pending_file(u->from->work, u->version->id, "files.txt", &path, error);
     if (code == FDL_OK)
-        code = fdl_needed_read(path, &needed, error);
+        code = fdl_needed_read(path, &u->needed, error);
     if (code == FDL_OK)
-        code = fdl_needed_check(u->from->repo, u->from->local_data, &needed, error);
-    for (size_t i = 0; code == FDL_OK && i < needed.count; i++) {
-        if (needed.items[i].is_new)
-            code = add_data_file(u, &needed.items[i], error);
+        code = fdl_needed_check(u->from->repo, u->from->local_data, &u->needed, error);
+    for (size_t i = 0; code == FDL_OK && i < u->needed.count; i++) {
+        if (u->needed.items[i].is_new)
+            code = add_data_file(u, &u->needed.items[i], error);
     }
-    fdl_needed_clear(&needed);
     free(path);
     return code;
 }
@@ -200,6 +204,16 @@ static fdl_code announce(upload *u, size_t start, size_t end, fdl_error *error) 
     return code;
 }
 
+static fdl_code upload_one(upload *u, item *one, fdl_error *error) {
+    fdl_sent mine = {0};
+    fdl_code code =
+        fdl_upload(u->store, one->key, one->path, one->sha256[0] ? one->sha256 : NULL, &mine, u->meter, error);
+    one->sent = mine.files > 0;
+    __atomic_add_fetch(&u->sent->files, mine.files, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&u->sent->bytes, mine.bytes, __ATOMIC_RELAXED);
+    return code;
+}
+
 static fdl_code send_one(void *data, size_t index, fdl_error *error) {
     upload *u = data;
     item *one = &u->items[index];
@@ -211,7 +225,7 @@ static fdl_code send_one(void *data, size_t index, fdl_error *error) {
         one->there = fdl_store_head(u->store, one->key, &object, &unseen) == FDL_OK &&
                      object.size_bytes == one->size_bytes;
     if (!one->there)
-        return fdl_upload(u->store, one->key, one->path, one->sha256[0] ? one->sha256 : NULL, u->sent, u->meter, error);
+        return upload_one(u, one, error);
     fdl_meter_moved(u->meter, (int64_t)one->size_bytes);
     fdl_meter_file(u->meter);
     return FDL_OK;
@@ -238,12 +252,86 @@ static fdl_code send_group(upload *u, size_t start, size_t end, fdl_error *error
     return code;
 }
 
+/* ---- looking again ------------------------------------------------------------------- */
+
+/*
+ * A gc or withdraw beside us has either seen our version.json, or may have taken
+ * what was there by then.  Where a listing tells, we look at everything; else only
+ * at what somebody had sent before us, unless that was said by a host, who looks
+ * itself before it moves a ref.  What the parent names too is safe while the
+ * branch holds that; originals are not ours to miss.
+ */
+typedef struct look {
+    char **keys;
+    uint64_t *wanted; /* sizes */
+    uint64_t *found;
+    size_t count;
+} look;
+
+static fdl_code look_for(look *l, const char *folder, const char *name, uint64_t size_bytes, fdl_error *error) {
+    l->wanted[l->count] = size_bytes;
+    return fdl_str_format(&l->keys[l->count++], error, "%s%s", folder, name);
+}
+
+static bool is_relied_on(const upload *u, const item *one) {
+    return u->store->can_list || (!one->sent && !one->there);
+}
+
+static fdl_code collect(const upload *u, look *l, fdl_error *error) {
+    size_t place = 0; /* new data files are the first items, in the same order */
+    fdl_code code = FDL_OK;
+    for (size_t i = 0; code == FDL_OK && i < u->needed.count; i++) {
+        const fdl_needed_file *file = &u->needed.items[i];
+        if (file->is_new ? is_relied_on(u, &u->items[place++]) : !u->from->parent_is_held)
+            code = look_for(l, u->from->config->data_dir, file->path, file->size_bytes, error);
+    }
+    for (size_t i = u->unordered; code == FDL_OK && i < u->count; i++)
+        if (is_relied_on(u, &u->items[i]))
+            code = look_for(l, "", u->items[i].key, u->items[i].size_bytes, error);
+    return code;
+}
+
+static fdl_code report(const look *l, fdl_error *error) {
+    for (size_t i = 0; i < l->count; i++)
+        if (l->found[i] != l->wanted[i])
+            return fdl_fail(error, FDL_REFUSED, l->keys[i],
+                            "'%s' was deleted while the version was on its way, so the branch was not moved; push again, "
+                            "and if the file is missing still, redo the work on a new checkout",
+                            l->keys[i]);
+    return FDL_OK;
+}
+
+static fdl_code look_again(const upload *u, fdl_error *error) {
+    look l = {0};
+    size_t most = u->needed.count + u->count;
+    fdl_code code = fdl_alloc(&l.keys, most, sizeof *l.keys, error);
+    if (code == FDL_OK)
+        code = fdl_alloc(&l.wanted, most, sizeof *l.wanted, error);
+    if (code == FDL_OK)
+        code = fdl_alloc(&l.found, most, sizeof *l.found, error);
+    if (code == FDL_OK)
+        code = collect(u, &l, error);
+    if (code == FDL_OK)
+        code = fdl_lookup(u->store, fdl_repo_context(u->from->repo)->jobs, (const char *const *)l.keys, l.count, l.found,
+                          error);
+    if (code == FDL_OK)
+        code = report(&l, error);
+    for (size_t i = 0; i < l.count; i++)
+        free(l.keys[i]);
+    free(l.keys);
+    free(l.wanted);
+    free(l.found);
+    return code;
+}
+
 fdl_code fdl_push_files(const fdl_push_from *from, const fdl_version *version, fdl_sent *sent, fdl_error *error) {
     upload u = {.from = from, .version = version, .store = fdl_repo_store(from->repo), .sent = sent};
     u.meter = fdl_meter_start(fdl_repo_context(from->repo), "uploading");
     fdl_code code = add_all(&u, error);
     for (size_t start = 0; code == FDL_OK && start < u.count; start += GROUP)
         code = send_group(&u, start, start + GROUP < u.count ? start + GROUP : u.count, error);
+    if (code == FDL_OK)
+        code = look_again(&u, error);
     fdl_meter_end(u.meter);
     upload_clear(&u);
     return code;

@@ -10,9 +10,13 @@ typedef struct fdl_push_from {
     fdl_repo *repo;
     const fdl_config *config;
     const char *local_data; /* the folder of new data files over HTTP, else NULL */
+    bool parent_is_held;    /* by the branch, so that what its parent names cannot go */
 } fdl_push_from;
 
-/* Stopped anywhere it can be run again, and sends only what is missing. */
+/*
+ * Stopped anywhere it can be run again, and sends only what is missing.
+ * FDL_REFUSED: somebody deleted files of the version meanwhile; it must not be published so.
+ */
 fdl_code fdl_push_files(const fdl_push_from *from, const fdl_version *version, fdl_sent *sent, fdl_error *error);
 
 #endif

@@ -10,9 +10,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -286,6 +288,25 @@ def traced(strace_options, *args, env=None):
 
 
 KILLED = 128 + 9
+
+
+def held(strace_options, meanwhile, *args):
+    """Runs the program under strace, which stops it at one of its system calls; it goes on after `meanwhile`."""
+    with tempfile.NamedTemporaryFile("r") as trace:
+        words = ["strace", "-f", "-qq", "-o", trace.name, *strace_options, *command(*args)]
+        env = environment(ASAN_OPTIONS="detect_leaks=0")
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as running:
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            while running.poll() is None and not (found := re.search(r"^(\d+) .*stopped by SIGSTOP", trace.read(), re.M)):
+                assert time.monotonic() < deadline, "it neither stops nor ends"
+                trace.seek(0)
+                time.sleep(0.01)
+            stopped = running.poll() is None
+            if stopped:
+                meanwhile()
+                os.kill(int(found.group(1)), signal.SIGCONT)
+            out, err = running.communicate(timeout=PATIENCE_SECONDS)
+        return Answer(running.returncode, out.decode(), err.decode()), stopped
 
 
 def mounted(script, *args):

@@ -7,7 +7,7 @@ import shutil
 import time
 
 import pytest
-from harness import EXPIRED, FAILURE, NOT_FOUND, REFUSED, USAGE, Lake, Repo, duck, fdl, numbers
+from harness import EXPIRED, FAILURE, NOT_FOUND, OK, REFUSED, USAGE, Lake, Repo, duck, fdl, held, numbers
 from test_interruption import Rewind, killed_everywhere
 
 DAY = 24 * 60 * 60
@@ -387,6 +387,27 @@ def test_a_gc_killed_anywhere_can_be_repeated(tmp_path):
     sound(lake)
 
 
+def test_a_push_that_gc_passes_at_any_step_publishes_nothing_that_is_missing(tmp_path):
+    """Even without a grace: the push is held, gc takes what nobody names yet, and the push goes on."""
+    lake = Lake(tmp_path / "all")
+    lake.checkout()
+    old = lake.publish(*numbers(10))
+    lake.write("INSERT INTO lake.t VALUES (77)")
+    lake.commit()
+    rewind = Rewind(lake.folder)
+    steps = "rename,renameat,renameat2,link,linkat"
+    for step in range(1, 30):
+        rewind()
+        gc = lambda: fdl("gc", lake.repo.address, "--grace", "0s")  # noqa: E731
+        answer, stopped = held([f"-etrace={steps}", f"-einject={steps}:signal=STOP:when={step}"], gc, "push", lake.work)
+        assert stopped and answer.code in (OK, REFUSED), (step, answer)
+        if answer.code == OK:  # gc has seen the version: its record was there
+            break
+        assert "was deleted while" in answer.complaint and lake.repo.head() == old, step
+    assert step > 3 and lake.repo.read("SELECT count(*) FROM lake.t") == [(11,)]
+    sound(lake)
+
+
 # ---- withdraw ----------------------------------------------------------------------------------------------------------
 
 
@@ -458,6 +479,32 @@ def test_a_table_finds_the_versions_by_itself_under_whatever_name_it_had(leaked)
     assert leaked.repo.read("SELECT count(*) FROM lake.persons") == [(19,)]
     fdl("withdraw", leaked.repo.address, "--table", "main.nobody", code=NOT_FOUND)
     sound(leaked)
+
+
+def test_mirrors_delete_what_was_withdrawn_on_their_next_run(leaked, tmp_path):
+    """One has the version whole, the other had let it expire before and knows its files from their list alone."""
+    repo = leaked.repo
+    mirrors = [Repo(tmp_path / name, "--id", repo.config()["id"]) for name in ("whole", "expired")]
+    leaked.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 1 AS i, 'ok' AS s")
+    for mirror in mirrors:
+        fdl("clone", repo.address, mirror.address, "--all")
+    fdl("tag", repo.address, "-d", "release")
+    fdl("expire", repo.address, "--keep", 1)
+    fdl("tag", mirrors[1].address, "-d", "release")
+    fdl("clone", repo.address, mirrors[1].address)
+    assert not mirrors[1].version_file(leaked.bad, "ducklake.duckdb").exists()
+    fdl("withdraw", repo.address, "--table", "main.people", "--yes", "--text", "names")
+    for mirror in mirrors:
+        assert secrets_in(mirror.data) != []
+        fdl("clone", repo.address, mirror.address)
+        assert secrets_in(mirror.data) == [] and mirror.read("FROM lake.people") == [(1, "ok")]
+        assert fdl("url", mirror.address, leaked.bad, code=EXPIRED).complaint.endswith(": names")
+        assert not mirror.version_file(leaked.bad, "ducklake.duckdb").exists()
+        assert not mirror.path("refs", "tags", "release").exists()
+        sound(Lake(tmp_path, repo=mirror))
+        contents = mirror.contents()
+        fdl("clone", repo.address, mirror.address)
+        assert mirror.contents() == contents
 
 
 def test_a_branch_that_points_to_it_stops_a_withdrawal(leaked):

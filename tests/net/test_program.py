@@ -308,14 +308,14 @@ def test_a_push_costs_the_same_whatever_it_brings_and_whatever_the_history_and_t
         counted.proxy.reset()
         counted.push()
         costs.append(counted.proxy.count())
-    assert max(costs) <= 11 and len(set(costs)) == 1, costs
+    assert max(costs) <= 13 and len(set(costs)) == 1, costs
     counted.fdl("tag", counted.address, "v1")
     counted.fdl("branch", counted.address, "side", "HEAD~2")
     counted.write("INSERT INTO lake.t VALUES (77)")
     counted.commit()
     counted.proxy.reset()
     counted.push()
-    assert counted.proxy.count() <= 11 + 2, [seen.target for seen in counted.proxy.seen]
+    assert counted.proxy.count() <= 13 + 2, [seen.target for seen in counted.proxy.seen]
 
 
 def test_a_commit_without_news_costs_one_request(counted):
