@@ -45,9 +45,9 @@ class Rewind:
         shutil.copytree(self.kept, self.folder, symlinks=True)
 
 
-def killed_everywhere(rewind, *args, syscalls=CHANGES):
+def killed_everywhere(rewind, *args, syscalls=CHANGES, every=SWEEP_STEP):
     """Runs the command again and again, killed some steps later each time, until it comes through."""
-    for step in range(1 + len(args) % SWEEP_STEP, KILLS_LIMIT, SWEEP_STEP):
+    for step in range(1 + len(args) % every, KILLS_LIMIT, every):
         rewind()
         answer, _ = traced([f"-etrace={syscalls}", f"-einject={syscalls}:signal=KILL:when={step}"], *args)
         if answer.code == OK:
@@ -107,7 +107,7 @@ def test_a_push_killed_anywhere_shows_readers_the_old_or_the_new_and_can_be_repe
     versions = [old, *fdl("status", inside.work, "--json").json["pending"]]
     rows = dict(zip(versions, (10, 11, 12)))
     seen = set()
-    for step in killed_everywhere(Rewind(inside.folder), "push", inside.work):
+    for step in killed_everywhere(Rewind(inside.folder), "push", inside.work, every=1):
         head = inside.repo.head()
         seen.add(head)
         if step % 4 == 0:

@@ -45,7 +45,7 @@ def test_json_of_status(published):
     said = fdl("status", published.work, "--json").json
     assert list(said) == [
         *("work", "repo", "branch", "base", "base_seq", "snapshot", "committed_snapshot", "uncommitted_snapshots"),
-        *("pending", "moved", "remote", "attach"),
+        *("pending", "request", "moved", "remote", "attach"),
     ]
     head = published.repo.head()
     assert (said["base"], said["base_seq"], said["remote"], said["moved"]) == (head, 1, head, False)
