@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/json.h"
 #include "util/text.h"
 
 static const cli_option options[] = {
@@ -11,11 +12,6 @@ static const cli_option options[] = {
     {"max-count", 'n', "N", "with --rows: show at most N rows a table (20)"},
     {0},
 };
-
-static const char *text_of(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text ? text : "";
-}
 
 static unsigned long long count_of(const json_t *object, const char *field) {
     return (unsigned long long)json_integer_value(json_object_get(object, field));
@@ -29,18 +25,18 @@ static char sign_of(const json_t *object) {
 
 /* "INTEGER NOT NULL" */
 static void print_type(const json_t *column) {
-    cli_print_text(text_of(column, "type"), "      ");
+    cli_print_text(fdl_json_text(column, "type"), "      ");
     cli_print("%s", json_is_false(json_object_get(column, "nullable")) ? " NOT NULL" : "");
 }
 
 static void print_column(const json_t *column) {
     const json_t *before = json_object_get(column, "before"), *after = json_object_get(column, "after");
     cli_print("    %c ", sign_of(column));
-    cli_print_text(text_of(column, "name"), "      ");
+    cli_print_text(fdl_json_text(column, "name"), "      ");
     cli_print("  ");
     print_type(json_is_null(before) ? after : before);
     if (json_is_object(before) && json_is_object(after) &&
-        (strcmp(text_of(before, "type"), text_of(after, "type")) != 0 ||
+        (strcmp(fdl_json_text(before, "type"), fdl_json_text(after, "type")) != 0 ||
          json_is_false(json_object_get(before, "nullable")) != json_is_false(json_object_get(after, "nullable")))) {
         cli_print(" -> ");
         print_type(after);
@@ -82,11 +78,11 @@ static void print_table(const json_t *table) {
     char rows[64];
     size_t i = 0;
     json_t *column = NULL;
-    cli_print("%c %s ", sign_of(table), text_of(table, "kind"));
-    cli_print_text(text_of(table, "schema"), "");
+    cli_print("%c %s ", sign_of(table), fdl_json_text(table, "kind"));
+    cli_print_text(fdl_json_text(table, "schema"), "");
     cli_print(".");
-    cli_print_text(text_of(table, "name"), "");
-    if (strcmp(text_of(table, "kind"), "view") != 0) {
+    cli_print_text(fdl_json_text(table, "name"), "");
+    if (strcmp(fdl_json_text(table, "kind"), "view") != 0) {
         cli_print(": ");
         if (json_is_object(before) && json_is_object(after) && count_of(before, "rows") != count_of(after, "rows"))
             cli_print("%llu -> ", count_of(before, "rows"));
@@ -101,7 +97,7 @@ static void print_table(const json_t *table) {
 
 /* What the tables above do not show. */
 static bool is_told(const json_t *difference) {
-    const char *kind = text_of(difference, "kind");
+    const char *kind = fdl_json_text(difference, "kind");
     return strcmp(kind, "table") == 0 || (strcmp(kind, "view") == 0 && (count_of(difference, "added") == 0 ||
                                                                          count_of(difference, "removed") == 0));
 }
@@ -121,7 +117,7 @@ static void tell(const fdl_diff_result *result, const json_t *document) {
         if (is_told(item))
             continue;
         cli_print("* ");
-        cli_print_text(text_of(item, "text"), "  ");
+        cli_print_text(fdl_json_text(item, "text"), "  ");
         cli_print("\n");
     }
 }

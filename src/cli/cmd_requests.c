@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/json.h"
 
 static const cli_option options[] = {
     {"message", 'm', "REASON", "why it is rejected; whoever pushed is told"},
@@ -14,31 +15,26 @@ static const cli_option options[] = {
 
 /* ---- list --------------------------------------------------------------------------- */
 
-static const char *text_of(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text ? text : "";
-}
-
 static void print_request(const json_t *request) {
     size_t i = 0;
     json_t *change = NULL;
-    bool waiting = strcmp(text_of(request, "state"), "waiting") == 0;
+    bool waiting = strcmp(fdl_json_text(request, "state"), "waiting") == 0;
     cli_print("request %lld (", (long long)json_integer_value(json_object_get(request, "number")));
-    cli_print_text(text_of(request, "state"), "");
+    cli_print_text(fdl_json_text(request, "state"), "");
     cli_print("): ");
-    cli_print_text(cli_short_ref(text_of(request, "branch")), "");
+    cli_print_text(cli_short_ref(fdl_json_text(request, "branch")), "");
     cli_print(" -> ");
-    cli_print_text(text_of(request, "version"), "");
+    cli_print_text(fdl_json_text(request, "version"), "");
     cli_print("\nBy:        ");
-    cli_print_text(text_of(json_object_get(request, "author"), "name"), "           ");
+    cli_print_text(fdl_json_text(json_object_get(request, "author"), "name"), "           ");
     cli_print("\nDate:      ");
-    cli_print_text(text_of(request, "created_at"), "           ");
-    if (text_of(request, "reason")[0]) {
+    cli_print_text(fdl_json_text(request, "created_at"), "           ");
+    if (fdl_json_text(request, "reason")[0]) {
         cli_print("\nReason:    ");
-        cli_print_text(text_of(request, "reason"), "           ");
+        cli_print_text(fdl_json_text(request, "reason"), "           ");
     }
     cli_print("\n\n    ");
-    cli_print_text(text_of(request, "message"), "    ");
+    cli_print_text(fdl_json_text(request, "message"), "    ");
     cli_print("\n");
     if (waiting && json_array_size(json_object_get(request, "changes")) > 0)
         cli_print("\n");

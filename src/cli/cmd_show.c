@@ -4,17 +4,13 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/json.h"
 #include "util/text.h"
 
 static const cli_option options[] = {
     {"allowed-signers", 0, "FILE", "whose signature is good: a file as ssh-keygen(1) describes it"},
     {0},
 };
-
-static const char *text_of(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text ? text : "";
-}
 
 static unsigned long long count_of(const json_t *object, const char *field) {
     return (unsigned long long)json_integer_value(json_object_get(object, field));
@@ -25,13 +21,13 @@ static void print_columns(const json_t *table) {
     json_t *column = NULL;
     json_array_foreach(json_object_get(table, "columns"), i, column) {
         cli_print("    ");
-        cli_print_text(text_of(column, "name"), "    ");
+        cli_print_text(fdl_json_text(column, "name"), "    ");
         cli_print("  ");
-        cli_print_text(text_of(column, "type"), "    ");
+        cli_print_text(fdl_json_text(column, "type"), "    ");
         cli_print("%s", json_is_false(json_object_get(column, "nullable")) ? " NOT NULL" : "");
-        if (*text_of(column, "comment")) {
+        if (*fdl_json_text(column, "comment")) {
             cli_print("  -- ");
-            cli_print_text(text_of(column, "comment"), "        ");
+            cli_print_text(fdl_json_text(column, "comment"), "        ");
         }
         cli_print("\n");
     }
@@ -39,17 +35,17 @@ static void print_columns(const json_t *table) {
 
 static void print_table(const json_t *table) {
     char size[32], rows[64], files[64];
-    bool is_view = strcmp(text_of(table, "kind"), "view") == 0;
+    bool is_view = strcmp(fdl_json_text(table, "kind"), "view") == 0;
     cli_print("\n%s ", is_view ? "view" : "table");
-    cli_print_text(text_of(table, "schema"), "");
+    cli_print_text(fdl_json_text(table, "schema"), "");
     cli_print(".");
-    cli_print_text(text_of(table, "name"), "");
+    cli_print_text(fdl_json_text(table, "name"), "");
     if (!is_view)
         cli_print(": %s, %s, %s", cli_count(count_of(table, "rows"), "row", rows),
                   cli_count(count_of(table, "files"), "file", files), fdl_size_text(count_of(table, "bytes"), size));
-    if (*text_of(table, "comment")) {
+    if (*fdl_json_text(table, "comment")) {
         cli_print("  -- ");
-        cli_print_text(text_of(table, "comment"), "    ");
+        cli_print_text(fdl_json_text(table, "comment"), "    ");
     }
     cli_print("\n");
     print_columns(table);
@@ -97,13 +93,13 @@ static void print_sources(const json_t *dataset) {
     json_t *source = NULL;
     json_array_foreach(json_object_get(dataset, "sources"), i, source) {
         cli_print("%-11s", i == 0 ? "sources" : "");
-        cli_print_text(text_of(source, "name"), "           ");
+        cli_print_text(fdl_json_text(source, "name"), "           ");
         if (json_is_integer(json_object_get(source, "bytes")))
             cli_print(", %s",
                       fdl_size_text((unsigned long long)json_integer_value(json_object_get(source, "bytes")), size));
-        if (*text_of(source, "sha256")) {
+        if (*fdl_json_text(source, "sha256")) {
             cli_print(", sha256 ");
-            cli_print_text(text_of(source, "sha256"), "           ");
+            cli_print_text(fdl_json_text(source, "sha256"), "           ");
         }
         cli_print("\n");
     }
@@ -129,8 +125,8 @@ static void tell(const fdl_show_result *shown, const json_t *dataset) {
               (long long)version->last_snapshot);
     if (!dataset && !shown->expiry.expired)
         print_line("contents", "(not in this repository, which holds the record alone)");
-    if (*text_of(dataset, "title"))
-        print_line("title", text_of(dataset, "title"));
+    if (*fdl_json_text(dataset, "title"))
+        print_line("title", fdl_json_text(dataset, "title"));
     print_sources(dataset);
     json_array_foreach(json_object_get(dataset, "tables"), i, table) print_table(table);
 }

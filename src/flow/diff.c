@@ -42,11 +42,6 @@ static fdl_code no_memory(fdl_error *error) {
     return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
 }
 
-static const char *text_of(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text ? text : "";
-}
-
 /* "4.main.towns": no two names give the same. */
 static fdl_code key_of_table(char **out, const char *schema, const char *name, fdl_error *error) {
     return fdl_str_format(out, error, "%zu.%s.%s", strlen(schema), schema, name);
@@ -97,13 +92,13 @@ static json_t *without(const json_t *object, const char *const *fields) {
 static const json_t *find_column(const json_t *columns, const char *name) {
     size_t i = 0;
     json_t *column = NULL;
-    json_array_foreach(columns, i, column) if (strcmp(text_of(column, "name"), name) == 0) return column;
+    json_array_foreach(columns, i, column) if (strcmp(fdl_json_text(column, "name"), name) == 0) return column;
     return NULL;
 }
 
 static fdl_code add_column(json_t *out, const json_t *before, const json_t *after, fdl_error *error) {
     static const char *const said[] = {"name", NULL};
-    json_t *column = json_pack("{s:s, s:o, s:o}", "name", text_of(after ? after : before, "name"), "before",
+    json_t *column = json_pack("{s:s, s:o, s:o}", "name", fdl_json_text(after ? after : before, "name"), "before",
                                without(before, said), "after", without(after, said));
     return json_array_append_new(out, column) == 0 ? FDL_OK : no_memory(error);
 }
@@ -114,12 +109,12 @@ static fdl_code changed_columns(json_t *out, const json_t *from, const json_t *t
     json_t *column = NULL;
     fdl_code code = FDL_OK;
     json_array_foreach(to, i, column) {
-        const json_t *before = find_column(from, text_of(column, "name"));
+        const json_t *before = find_column(from, fdl_json_text(column, "name"));
         if (code == FDL_OK && !(before && json_equal(before, column)))
             code = add_column(out, before, column, error);
     }
     json_array_foreach(from, i, column) {
-        if (code == FDL_OK && !find_column(to, text_of(column, "name")))
+        if (code == FDL_OK && !find_column(to, fdl_json_text(column, "name")))
             code = add_column(out, column, NULL, error);
     }
     return code;
@@ -131,13 +126,13 @@ static fdl_code add_table(diff *d, const json_t *from, const json_t *to, fdl_err
     const json_t *known = to ? to : from;
     char *key = NULL;
     json_t *columns = json_array();
-    json_t *table = json_pack("{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:O}", "schema", text_of(known, "schema"),
-                              "name", text_of(known, "name"), "kind", text_of(known, "kind"), "before",
+    json_t *table = json_pack("{s:s, s:s, s:s, s:o, s:o, s:i, s:i, s:i, s:i, s:O}", "schema", fdl_json_text(known, "schema"),
+                              "name", fdl_json_text(known, "name"), "kind", fdl_json_text(known, "kind"), "before",
                               without(from, said), "after", without(to, said), "files_added", 0, "files_removed", 0,
                               "bytes_added", 0, "bytes_removed", 0, "columns", columns);
     fdl_code code = table ? FDL_OK : no_memory(error);
     if (code == FDL_OK)
-        code = key_of_table(&key, text_of(known, "schema"), text_of(known, "name"), error);
+        code = key_of_table(&key, fdl_json_text(known, "schema"), fdl_json_text(known, "name"), error);
     if (code == FDL_OK && (json_array_append(d->tables, table) != 0 || json_object_set(d->places, key, table) != 0))
         code = no_memory(error);
     if (code == FDL_OK)
@@ -149,10 +144,10 @@ static fdl_code add_table(diff *d, const json_t *from, const json_t *to, fdl_err
 }
 
 static int order_of(const json_t *a, const json_t *b) {
-    int order = strcmp(text_of(a, "schema"), text_of(b, "schema"));
+    int order = strcmp(fdl_json_text(a, "schema"), fdl_json_text(b, "schema"));
     if (order == 0)
-        order = strcmp(text_of(a, "name"), text_of(b, "name"));
-    return order ? order : strcmp(text_of(a, "kind"), text_of(b, "kind"));
+        order = strcmp(fdl_json_text(a, "name"), fdl_json_text(b, "name"));
+    return order ? order : strcmp(fdl_json_text(a, "kind"), fdl_json_text(b, "kind"));
 }
 
 static fdl_code join_tables(diff *d, fdl_error *error) {

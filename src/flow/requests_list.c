@@ -35,15 +35,10 @@ static long long number_of(const json_t *object, const char *field) {
     return (long long)json_integer_value(json_object_get(object, field));
 }
 
-static const char *text_of(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text ? text : "";
-}
-
 /* "table 'main.towns': 2 -> 3 rows, 1 file added, 0 removed, 1 column differs" */
 static fdl_code add_table(json_t *lines, const json_t *table, fdl_error *error) {
     const json_t *before = json_object_get(table, "before"), *after = json_object_get(table, "after");
-    const char *schema = text_of(table, "schema"), *name = text_of(table, "name"), *kind = text_of(table, "kind");
+    const char *schema = fdl_json_text(table, "schema"), *name = fdl_json_text(table, "name"), *kind = fdl_json_text(table, "kind");
     size_t columns = json_array_size(json_object_get(table, "columns"));
     if (!json_is_object(after))
         return add_line(lines, error, "%s '%s.%s' goes", kind, schema, name);
@@ -58,7 +53,7 @@ static fdl_code add_table(json_t *lines, const json_t *table, fdl_error *error) 
 
 /* The differences of a whole table, or of its columns, are told with the table. */
 static bool is_told(const json_t *difference) {
-    const char *kind = text_of(difference, "kind");
+    const char *kind = fdl_json_text(difference, "kind");
     return strcmp(kind, "table") == 0 || strcmp(kind, "view") == 0;
 }
 
@@ -78,7 +73,7 @@ static fdl_code add_changes(json_t *lines, const json_t *diff, fdl_error *error)
         if (json_array_size(lines) == CHANGES_LIMIT)
             left++;
         else if (code == FDL_OK)
-            code = add_line(lines, error, "%s", text_of(item, "text"));
+            code = add_line(lines, error, "%s", fdl_json_text(item, "text"));
     }
     return code == FDL_OK && left ? add_line(lines, error, "and %zu more", left) : code;
 }

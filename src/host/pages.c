@@ -44,7 +44,6 @@ static fdl_code choose_root(const fdl_host_request *request, char **out, fdl_err
 
 static void add_headers(fdl_host_request *request) {
     fdl_answer_header(request, "Content-Security-Policy", fdl_page_policy());
-    fdl_answer_header(request, "X-Content-Type-Options", "nosniff");
     fdl_answer_header(request, "Referrer-Policy", "no-referrer");
 }
 

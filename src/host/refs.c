@@ -65,6 +65,14 @@ static fdl_code check_conditions(fdl_host_request *request, const fdl_ref *ref, 
                            "'%s' holds '%s', which is not what the request expects", request->key, ref->id);
 }
 
+/* What a PUT of a ref asks for, and what the ref holds, as the request expects it. */
+static fdl_code read_move(fdl_host_request *request, char id[FDL_ID_BYTES], fdl_ref *ref, fdl_error *error) {
+    fdl_code code = read_id(request, id, error);
+    if (code == FDL_OK)
+        code = read_ref(request, ref, error);
+    return code == FDL_OK ? check_conditions(request, ref, error) : code;
+}
+
 /* The reason why a version may not be pointed to is no missing page, and no fault of ours. */
 static fdl_code judge(fdl_host_request *request, fdl_code code, fdl_error *error) {
     if (code != FDL_NOT_FOUND && code != FDL_USAGE)
@@ -154,11 +162,7 @@ static fdl_code move_branch(fdl_host_request *request, const fdl_ref *ref, const
 fdl_code fdl_host_branch_put(fdl_host_request *request, fdl_error *error) {
     char id[FDL_ID_BYTES];
     fdl_ref ref;
-    fdl_code code = read_id(request, id, error);
-    if (code == FDL_OK)
-        code = read_ref(request, &ref, error);
-    if (code == FDL_OK)
-        code = check_conditions(request, &ref, error);
+    fdl_code code = read_move(request, id, &ref, error);
     if (code == FDL_OK && strcmp(ref.id, id) == 0)
         return answer_ref(request, MHD_HTTP_OK, error);
     return code == FDL_OK ? move_branch(request, &ref, id, error) : code;
@@ -193,11 +197,7 @@ static fdl_code check_tagged(fdl_host_request *request, const char *id, fdl_erro
 fdl_code fdl_host_tag_put(fdl_host_request *request, fdl_error *error) {
     char id[FDL_ID_BYTES];
     fdl_ref ref;
-    fdl_code code = read_id(request, id, error);
-    if (code == FDL_OK)
-        code = read_ref(request, &ref, error);
-    if (code == FDL_OK)
-        code = check_conditions(request, &ref, error);
+    fdl_code code = read_move(request, id, &ref, error);
     if (code == FDL_OK && ref.id[0] && strcmp(ref.id, id) != 0)
         code = fdl_fail(error, FDL_CONFLICT, request->key, "'%s' exists already and holds '%s'; a tag never moves",
                         request->key, ref.id);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "page/json_text.h"
+#include "util/json.h"
 
 static const json_t *find(const json_t *list, const json_t *like, int with_schema) {
     size_t i = 0;

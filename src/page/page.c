@@ -9,7 +9,6 @@
 #include "fdl.h"
 #include "page/changes.h"
 #include "page/html.h"
-#include "page/json_text.h"
 #include "page/page.h"
 #include "repo/dataset.h"
 #include "util/json.h"

@@ -91,11 +91,6 @@ static fdl_code get_name(const join *j, const level *l, const json_t *entry, con
 
 #define NOWHERE SIZE_MAX
 
-static const char *text_of(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text != NULL ? text : "";
-}
-
 /*
  * Where `items` has the name: spelled so if it is there, else in whatever case.
  * The search begins at `hint`, where two lists in the same order agree.
@@ -107,8 +102,8 @@ static size_t find(const json_t *items, size_t hint, const char *schema, const c
         for (size_t i = 0; i < count; i++) {
             size_t at = (hint + i) % count;
             const json_t *item = json_array_get(items, at);
-            if (spellings[pass](text_of(item, "name"), name) == 0 &&
-                (schema == NULL || spellings[pass](text_of(item, "schema"), schema) == 0))
+            if (spellings[pass](fdl_json_text(item, "name"), name) == 0 &&
+                (schema == NULL || spellings[pass](fdl_json_text(item, "schema"), schema) == 0))
                 return at;
         }
     }
@@ -181,7 +176,7 @@ static fdl_code add_others(json_t *to, const json_t *given, const char *const *f
 static fdl_code believe(const json_t *named, json_t *list, fdl_error *error) {
     fdl_code code = FDL_OK;
     for (size_t i = 0; i < json_array_size(named) && code == FDL_OK; i++) {
-        const char *name = text_of(json_array_get(named, i), "name");
+        const char *name = fdl_json_text(json_array_get(named, i), "name");
         if (find(list, 0, NULL, name) != NOWHERE)
             continue;
         json_t *column = json_object();
@@ -222,8 +217,8 @@ static fdl_code join_below(const join *j, const level *l, const sides *s, const 
                    .parent = json_object_get(s->parent, l->list)};
     fdl_code code = get_list(j, s->given, place, l->list, &lists.given, error);
     if (code == FDL_OK)
-        code = fdl_str_format(&of, error, "%s.%s", text_of(s->catalog, "schema"), text_of(s->catalog, "name"));
-    if (code == FDL_OK && strcmp(text_of(s->catalog, "kind"), "view") == 0 && json_array_size(lists.catalog) == 0) {
+        code = fdl_str_format(&of, error, "%s.%s", fdl_json_text(s->catalog, "schema"), fdl_json_text(s->catalog, "name"));
+    if (code == FDL_OK && strcmp(fdl_json_text(s->catalog, "kind"), "view") == 0 && json_array_size(lists.catalog) == 0) {
         code = believed_columns(&lists, &believed, error);
         lists.catalog = believed;
     }
@@ -260,7 +255,7 @@ static fdl_code join_entry(const join *j, const level *l, const sides *s, const 
 
 /* What `items` say of the same thing, or NULL. */
 static const json_t *counterpart(const json_t *items, size_t hint, const level *l, const json_t *item) {
-    size_t at = find(items, hint, l->has_schema ? text_of(item, "schema") : NULL, text_of(item, "name"));
+    size_t at = find(items, hint, l->has_schema ? fdl_json_text(item, "schema") : NULL, fdl_json_text(item, "name"));
     return at != NOWHERE ? json_array_get(items, at) : NULL;
 }
 
@@ -332,7 +327,7 @@ fdl_code fdl_dataset_unheard(const json_t *words, const json_t *dataset, fdl_unh
         json_array_foreach(json_object_get(table, "columns"), k, column) {
             if (code == FDL_OK && found != NULL &&
                 counterpart(json_object_get(found, "columns"), k, &columns_level, column) == NULL)
-                code = callback(data, text_of(found, "schema"), text_of(found, "name"), text_of(column, "name"), error);
+                code = callback(data, fdl_json_text(found, "schema"), fdl_json_text(found, "name"), fdl_json_text(column, "name"), error);
         }
     }
     return code;

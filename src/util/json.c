@@ -204,3 +204,13 @@ fdl_code fdl_json_error(const char *bytes, size_t length, fdl_error *error) {
     json_decref(document);
     return code;
 }
+
+const char *fdl_json_text(const json_t *object, const char *field) {
+    const char *text = json_string_value(json_object_get(object, field));
+    return text ? text : "";
+}
+
+unsigned long long fdl_json_size(const json_t *object, const char *field) {
+    json_int_t number = json_integer_value(json_object_get(object, field));
+    return number > 0 ? (unsigned long long)number : 0;
+}

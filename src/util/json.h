@@ -41,6 +41,10 @@ fdl_code fdl_json_array_optional(const json_t *object, const char *name, const c
  */
 fdl_code fdl_json_error(const char *bytes, size_t length, fdl_error *error);
 
+/* What is there to be shown, whatever a stranger put there: "" unless the field is a string, 0 unless it is a whole number above. */
+const char *fdl_json_text(const json_t *object, const char *field);
+unsigned long long fdl_json_size(const json_t *object, const char *field);
+
 /* json_object_set_new with the error told: takes `value` over in every case; NULL is "out of memory". */
 fdl_code fdl_json_set(json_t *object, const char *field, json_t *value, fdl_error *error);
 
