@@ -5,6 +5,7 @@
 #   make check        every test, with gcc, clang and the sanitizers
 #   make fuzz         libFuzzer on what reads strangers' bytes, FUZZ_SECONDS (600) each
 #   make soak         a thousand random histories (HISTORIES=n, FIRST_SEED=n), hours of them
+#   make bench        how long things take, beside git, DuckDB, s5cmd and nginx; BENCH="JOB..." for a part of it
 #   make install      to PREFIX (/usr/local), below DESTDIR
 #   make deb, wheel   a Debian package, in build/deb/; a Python wheel, in build/wheel/
 #   make format       lay out the C sources; format-check only looks
@@ -19,7 +20,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache --durations=12
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host fuzz soak install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host fuzz soak bench install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -84,6 +85,10 @@ soak: check-sanitizers all
 	FDL_TEST_SWEEP=every $(CTEST) --test-dir build/asan-ubsan -R unit/flow
 	FDL_TEST_HISTORIES=$(HISTORIES) FDL_TEST_FIRST_SEED=$(FIRST_SEED) $(PYTEST) -q -n $(JOBS) tests/e2e/test_history_model.py
 	@echo "$(HISTORIES) random histories, seeds from $(FIRST_SEED) on: each as its model says"
+
+bench: all
+	@tools/setup bench
+	@build/venv/bin/python bench/bench.py $(BENCH)
 
 # ---- the rest ---------------------------------------------------------------
 
