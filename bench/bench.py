@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long things take, beside what people would use instead, in the same run on the same machine.
 
-usage: bench/bench.py [--markdown] [--repeat N] [JOB...]
+usage: bench/bench.py [--markdown] [--repeat N] [--cpu] [JOB...]
 
 A job is a file of bench/jobs/, and yields the rows of the one table that is printed in the end; without names, every
 job runs.  Ours and the yardstick take turns, and what counts is the median of each and their ratio.  Servers, data and
@@ -21,7 +21,7 @@ ROOT = HERE.parent
 for folder in (HERE, ROOT / "tests" / "support"):
     sys.path.insert(0, str(folder))
 
-from measure import Bench  # noqa: E402
+import measure  # noqa: E402
 
 COLUMNS = ("job", "ours", "yardstick", "", "ratio", "target", "met", "counts")
 SCRATCH = ROOT / "build" / "bench"
@@ -38,7 +38,7 @@ def run_job(name, repeat):
     folder.mkdir(parents=True)
     rows = []
     try:
-        for row in importlib.import_module(f"jobs.{name}").run(Bench(folder, repeat)):
+        for row in importlib.import_module(f"jobs.{name}").run(measure.Bench(folder, repeat)):
             print(f"bench: {' | '.join(cell for cell in row.cells() if cell)}", file=sys.stderr, flush=True)
             rows.append(row)
     finally:
@@ -62,10 +62,12 @@ def main():
     parser.add_argument("jobs", nargs="*", metavar="JOB", help=f"one of: {', '.join(job_names())}")
     parser.add_argument("--markdown", action="store_true", help="print the table as docs/performance.md keeps it")
     parser.add_argument("--repeat", type=int, default=5, help="how often each side runs (5)")
+    parser.add_argument("--cpu", action="store_true", help="processor time of runs, for machines that do other things too")
     asked = parser.parse_args()
     if unknown := set(asked.jobs) - set(job_names()):
         parser.error(f"no job '{unknown.pop()}'")
     os.environ["TMPDIR"] = str(SCRATCH)
+    measure.count_cpu = asked.cpu
     rows, broken = [], []
     for name in asked.jobs or job_names():
         try:

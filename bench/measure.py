@@ -1,6 +1,8 @@
 """What jobs are written with: runs of programs, medians of two sides that take turns, and rows of the table."""
 
+import functools
 import os
+import re
 import shutil
 import statistics
 import time
@@ -14,6 +16,7 @@ FDL = ROOT / "build" / "fdl"
 PYTHON = ROOT / "build" / "venv" / "bin" / "python"
 
 
+@functools.cache
 def environment(**changes):
     """Nothing of this machine's own settings for fdl, git or S3 gets in."""
     env = {name: value for name, value in clean_environment().items() if not name.startswith(("FDL_", "GIT_"))}
@@ -28,6 +31,7 @@ class Run:
     """One process, from its start to its end."""
 
     seconds: float
+    cpu_seconds: float
     peak_mb: float  # the most memory it ever held; never less than this runner itself, so the runner stays small
     stdout: str
 
@@ -49,11 +53,23 @@ def run(*command, env=None):
         os.close(err)
     if status != 0:
         raise RuntimeError(f"'{' '.join(words)}' ended with {os.waitstatus_to_exitcode(status)}: {texts[0]}{texts[1]}")
-    return Run(seconds, usage.ru_maxrss / 1000, texts[0])
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000, texts[0])
 
 
 def fdl(*arguments, **options):
     return run(FDL, *arguments, **options)
+
+
+def duck(*arguments):
+    """What bench/duck.py does: what its work took, the start of its process apart, and that process."""
+    done = run(PYTHON, ROOT / "bench" / "duck.py", *arguments)
+    done.seconds, done.cpu_seconds = map(float, done.stdout.split())
+    return done
+
+
+def attach_statement(text):
+    """Of what the program printed."""
+    return re.search(r"^ATTACH .*;$", text, re.MULTILINE).group(0)
 
 
 def take_turns(repeat, *sides):
@@ -68,9 +84,13 @@ def take_turns(repeat, *sides):
     return results
 
 
+count_cpu = False  # where other work disturbs the clock, processor time tells more
+
+
 def median(values):
     """Of numbers, or of the seconds of runs."""
-    return statistics.median(value.seconds if isinstance(value, Run) else value for value in values)
+    seconds = "cpu_seconds" if count_cpu else "seconds"
+    return statistics.median(getattr(value, seconds) if isinstance(value, Run) else value for value in values)
 
 
 def peak_mb(runs):
