@@ -98,6 +98,7 @@ install: all
 .PHONY: deb wheel
 
 deb: all
+	@tools/setup package
 	@tools/make-deb build build/deb
 
 wheel: all
