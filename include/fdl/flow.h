@@ -401,15 +401,29 @@ FDL_API fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, f
 /* ---- doctor ----------------------------------------------------------- */
 
 typedef enum fdl_health {
-    FDL_HEALTH_GOOD,
-    FDL_HEALTH_MISSING, /* something will not work without it */
-    FDL_HEALTH_BAD      /* must be mended */
+    FDL_HEALTH_OK,
+    FDL_HEALTH_WARNING, /* works, and there is something to know or to do */
+    FDL_HEALTH_MISSING, /* not here: what needs it will not work, all else does */
+    FDL_HEALTH_BROKEN   /* needed, and does not work */
 } fdl_health;
 
+/* "ok", "warning", "missing", "broken": stable, for JSON. */
+FDL_API const char *fdl_health_name(fdl_health health);
+
+/* One finding: what was looked at, and one line that says what is so and, unless it is well, what to do. */
 typedef void (*fdl_diagnosis_callback)(void *data, const char *name, fdl_health health, const char *detail);
 
-/* `repo` may be NULL.  Returns whether nothing is bad. */
-FDL_API bool fdl_doctor(const fdl_context *context, fdl_repo *repo, fdl_diagnosis_callback callback, void *data);
+/* Looks at this machine: DuckDB and its extensions, and the programs that fdl asks for help. */
+FDL_API void fdl_doctor_machine(const fdl_context *context, fdl_diagnosis_callback callback, void *data);
+
+/*
+ * Looks at a repository, or at the place for one: who we are there, whether its
+ * newest version opens, what its readers meet, the clock, and whether the store
+ * keeps its promises, for which it writes and deletes a key below .fdl/.
+ * FDL_USAGE: not an address.  All else is a finding.
+ */
+FDL_API fdl_code fdl_doctor_repo(const fdl_context *context, const char *address, fdl_diagnosis_callback callback,
+                                 void *data, fdl_error *error);
 
 /* ---- what the commands below delete ------------------------------------- */
 

@@ -11,6 +11,7 @@
 #ifndef FDL_CATALOG_DUCK_H
 #define FDL_CATALOG_DUCK_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,12 @@ fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fd
  * docs/internals/catalog.md lists; never fetches one.  FDL_FAILED says how to get it.
  */
 fdl_code fdl_duck_load_extension(fdl_duck *duck, const char *name, fdl_error *error);
+
+/* Which file that would be; just the name where it is left to DuckDB's own folders. */
+fdl_code fdl_duck_find_extension(fdl_duck *duck, const char *name, char out[PATH_MAX], fdl_error *error);
+
+/* "linux_amd64", as extensions' folders are named. */
+fdl_code fdl_duck_platform(fdl_duck *duck, char out[64], fdl_error *error);
 
 /*
  * After this the session can open no further file, load no extension and

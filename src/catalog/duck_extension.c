@@ -25,6 +25,11 @@ static fdl_code take_platform(void *data, const fdl_cell *cells, size_t count, f
     return FDL_OK;
 }
 
+fdl_code fdl_duck_platform(fdl_duck *duck, char out[64], fdl_error *error) {
+    out[0] = '\0';
+    return fdl_duck_query(duck, "PRAGMA platform", take_platform, out, error);
+}
+
 /* "<folder>/v1.5.5/linux_amd64/<name>.duckdb_extension", if it is there. */
 static bool is_in(const fdl_duck *duck, const char *folder, const char *platform, const char *name,
                   char out[PATH_MAX]) {
@@ -33,11 +38,11 @@ static bool is_in(const fdl_duck *duck, const char *folder, const char *platform
     return length > 0 && length < PATH_MAX && fdl_file_exists(out);
 }
 
-static fdl_code find(fdl_duck *duck, const char *name, char out[PATH_MAX], fdl_error *error) {
+fdl_code fdl_duck_find_extension(fdl_duck *duck, const char *name, char out[PATH_MAX], fdl_error *error) {
     char platform[64] = "";
     char *library_folder = NULL;
     char *beside = NULL;
-    fdl_code code = fdl_duck_query(duck, "PRAGMA platform", take_platform, platform, error);
+    fdl_code code = fdl_duck_platform(duck, platform, error);
     if (code == FDL_OK)
         code = fdl_path_folder(duck->library_path, &library_folder, error);
     if (code == FDL_OK)
@@ -57,7 +62,7 @@ fdl_code fdl_duck_load_extension(fdl_duck *duck, const char *name, fdl_error *er
     fdl_buf sql;
     fdl_error why;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-    fdl_code code = find(duck, name, path, error);
+    fdl_code code = fdl_duck_find_extension(duck, name, path, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, "LOAD ", error);
     if (code == FDL_OK)

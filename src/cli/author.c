@@ -41,23 +41,30 @@ static char *ask_git(const char *key) {
     return NULL;
 }
 
-fdl_code cli_author(cli *c, const char *given, char **name, char **email) {
-    if (given)
-        return split(c, given, name, email);
+fdl_code cli_author_found(cli *c, char **name, char **email, const char **from) {
     const char *set_name = getenv("FDL_AUTHOR_NAME");
     const char *set_email = getenv("FDL_AUTHOR_EMAIL");
     fdl_code code = FDL_OK;
+    *from = "FDL_AUTHOR_NAME";
     if (set_name && *set_name)
         code = fdl_str_copy(name, set_name, &c->error);
     if (code == FDL_OK && set_email && *set_email)
         code = fdl_str_copy(email, set_email, &c->error);
-    if (code == FDL_OK && !*name)
+    if (code == FDL_OK && !*name) {
         *name = ask_git("user.name");
+        *from = "git's configuration";
+    }
     if (code == FDL_OK && !*email)
         *email = ask_git("user.email");
     if (code == FDL_OK && !*name) {
         struct passwd *login = getpwuid(getuid());
         code = fdl_str_copy(name, login && login->pw_name[0] ? login->pw_name : "unknown", &c->error);
+        *from = "the login name";
     }
     return code;
+}
+
+fdl_code cli_author(cli *c, const char *given, char **name, char **email) {
+    const char *from;
+    return given ? split(c, given, name, email) : cli_author_found(c, name, email, &from);
 }

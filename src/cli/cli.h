@@ -121,6 +121,8 @@ fdl_code cli_open(cli *c, fdl_repo **repo);
 
 /* author.c: --author, the environment, git's configuration, or the login name. */
 fdl_code cli_author(cli *c, const char *given, char **name, char **email);
+/* Who it is when --author does not say, and what says so. */
+fdl_code cli_author_found(cli *c, char **name, char **email, const char **from);
 
 /* commit_options.c: what every command takes that makes a version of a working catalog. */
 #define CLI_COMMIT_OPTIONS                                                                                              \

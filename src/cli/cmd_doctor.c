@@ -1,41 +1,68 @@
 /*
  * cmd_doctor.c - fdl doctor
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "cli/cli.h"
 
 typedef struct printer {
     json_t *checks; /* NULL: text */
+    unsigned counts[FDL_HEALTH_BROKEN + 1];
 } printer;
-
-static const char *const words[] = {[FDL_HEALTH_GOOD] = "good", [FDL_HEALTH_MISSING] = "missing", [FDL_HEALTH_BAD] = "bad"};
 
 static void take(void *data, const char *name, fdl_health health, const char *detail) {
     printer *p = data;
-    if (p->checks)
-        json_array_append_new(p->checks,
-                              json_pack("{s:s, s:s, s:s}", "name", name, "health", words[health], "detail", detail));
-    else {
-        cli_print("%-8s %-32s ", words[health], name);
-        cli_print_text(detail, "");
-        cli_print("\n");
+    p->counts[health]++;
+    if (p->checks) {
+        json_array_append_new(p->checks, json_pack("{s:s, s:s, s:s}", "name", name, "health", fdl_health_name(health),
+                                                   "detail", detail));
+        return;
     }
+    cli_print("%-8s %-24s ", fdl_health_name(health), name);
+    cli_print_text(detail, "");
+    cli_print("\n");
+}
+
+/* Whose name the versions made here bear. */
+static fdl_code look_at_author(cli *c, printer *p) {
+    char detail[FDL_MESSAGE_LIMIT_BYTES];
+    char *name = NULL, *email = NULL;
+    const char *from = "";
+    fdl_code code = cli_author_found(c, &name, &email, &from);
+    if (code == FDL_OK) {
+        snprintf(detail, sizeof detail, "%s%s%s%s, from %s%s", name, email ? " <" : "", email ? email : "", email ? ">" : "", from,
+                 email ? "" : "; say who commits with 'git config --global user.name' and user.email, or FDL_AUTHOR_NAME and _EMAIL");
+        take(p, "author", email ? FDL_HEALTH_OK : FDL_HEALTH_WARNING, detail);
+    }
+    free(name);
+    free(email);
+    return code;
+}
+
+static void sum_up(const printer *p) {
+    char broken[64], warnings[64];
+    cli_print("%s, %s, %u missing: %s\n", cli_count(p->counts[FDL_HEALTH_BROKEN], "fault", broken),
+              cli_count(p->counts[FDL_HEALTH_WARNING], "warning", warnings), p->counts[FDL_HEALTH_MISSING],
+              p->counts[FDL_HEALTH_BROKEN] ? "mend what is broken" : "what is needed works");
 }
 
 static fdl_code run(cli *c) {
-    fdl_repo *repo = NULL;
     printer p = {.checks = c->json ? json_array() : NULL};
-    bool well = true;
-    fdl_code code = c->operand_count > 0 ? cli_open(c, &repo) : FDL_OK;
-    if (code == FDL_OK)
-        well = fdl_doctor(&c->context, repo, take, &p);
+    fdl_doctor_machine(&c->context, take, &p);
+    fdl_code code = look_at_author(c, &p);
+    if (code == FDL_OK && c->operand_count > 0)
+        code = fdl_doctor_repo(&c->context, c->operands[0], take, &p, &c->error);
+    bool well = p.counts[FDL_HEALTH_BROKEN] == 0;
     if (code == FDL_OK && c->json)
         code = cli_json(c, json_pack("{s:b, s:O}", "well", well, "checks", p.checks));
+    else if (code == FDL_OK)
+        sum_up(&p);
     if (code == FDL_OK && !well) {
         c->told = true;
         code = FDL_FAILED;
     }
     json_decref(p.checks);
-    fdl_repo_free(repo);
     return code;
 }
 
@@ -44,8 +71,14 @@ const cli_command cli_cmd_doctor = {
     .operands = "[<repo>]",
     .min_operands = 0,
     .max_operands = 1,
-    .summary = "Look whether everything needed is here and a store keeps its promises",
-    .details = "Looks for the DuckDB library, its extensions and ssh-keygen. With <repo> it also tries, in a\n"
-               "scratch key below .fdl/ that it deletes again, whether the store keeps conditional writes.",
+    .summary = "Tell what works here, what is missing, and what to do about it",
+    .details = "A line each: 'ok'; 'warning', it works and there is something to know; 'missing', what needs it\n"
+               "will not work; 'broken', it is needed and does not work. Exit 1 when something is broken.\n"
+               "\n"
+               "Looks at DuckDB's library and extensions, the duckdb program, ssh-keygen, and who commits. With\n"
+               "<repo>, also at where credentials come from (never at what they are), the newest version, which\n"
+               "is fetched and opened, the web server that shows it and the public address in fdl.json, the\n"
+               "clock, room and permissions in a folder, whether a bucket keeps old objects, and, in a scratch\n"
+               "key below .fdl/ that it deletes again, whether the store keeps conditional writes.",
     .run = run,
 };

@@ -3,12 +3,12 @@
  *
  *   1 HEAD, or the ref asked for   2 version.json   3 no expired.json   4 ATTACH
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "catalog/duck.h"
 #include "fdl.h"
+#include "flow/releases.h"
 #include "repo/layout.h"
 #include "util/text.h"
 
@@ -51,46 +51,6 @@ fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl
 
 /* ---- another reader ------------------------------------------------------------ */
 
-/* Which DuckLake format each DuckDB release reads, from that release on.  Measured. */
-static const struct {
-    long major, minor, patch;
-    const char *format;
-} readers[] = {
-    {1, 3, 0, "0.2"},
-    {1, 4, 0, "0.3"},
-    {1, 5, 0, "0.4"},
-    {1, 5, 2, "1.0"},
-};
-
-#define READER_COUNT (sizeof readers / sizeof *readers)
-
-/* ".5" of "1.5.2"; false when there is something else. */
-static bool take_number(const char **text, char before, long *out) {
-    char *end = NULL;
-    if (before && **text != before)
-        return false;
-    const char *digits = *text + (before != '\0');
-    if (*digits < '0' || *digits > '9' || strlen(digits) > 12)
-        return false;
-    *out = strtol(digits, &end, 10);
-    *text = end;
-    return true;
-}
-
-/* "1.5" is the newest 1.5. */
-static const char *format_of_release(const char *release) {
-    long major = 0, minor = 0, patch = LONG_MAX;
-    const char *rest = *release == 'v' ? release + 1 : release;
-    const char *format = NULL;
-    if (!take_number(&rest, '\0', &major) || !take_number(&rest, '.', &minor) ||
-        (*rest && !take_number(&rest, '.', &patch)) || *rest)
-        return NULL;
-    for (size_t i = 0; i < READER_COUNT; i++)
-        if (readers[i].major == major && readers[i].minor == minor && readers[i].patch <= patch)
-            format = readers[i].format;
-    return format;
-}
-
 static fdl_code no_such_format(const fdl_location *location, const char *release, const char *format,
                                fdl_error *error) {
     const fdl_version *version = &location->version;
@@ -111,7 +71,7 @@ fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location, const c
     const fdl_version *version = &location->version;
     const fdl_catalog_record *chosen = NULL;
     char *url = NULL;
-    const char *format = format_of_release(release);
+    const char *format = fdl_format_of_release(release);
     if (!format)
         return fdl_fail(error, FDL_USAGE, release,
                         "which DuckLake format DuckDB '%s' reads is not known; name a release from 1.3 to 1.5, such as "

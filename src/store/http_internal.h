@@ -4,6 +4,7 @@
  *   http.c        opening, reading, and what an answer means
  *   http_batch.c  announcing: upload addresses, asked for in one go
  *   http_ask.c    questions beyond the contract
+ *   http_look.c   how a server hands out a file, and who we are to it
  *   http_write.c  writing, straight to such an address or through the host
  */
 #ifndef FDL_STORE_HTTP_INTERNAL_H

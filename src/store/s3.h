@@ -38,6 +38,9 @@ typedef struct fdl_s3_place {
 /* False for a store that is no S3.  Strings belong to the store. */
 bool fdl_s3_describe(fdl_store *store, fdl_s3_place *out);
 
+/* Whether the bucket of an S3 store keeps old states of objects, now or once.  FDL_REFUSED: it cannot be told. */
+fdl_code fdl_s3_keeps_versions(fdl_store *store, bool *out, fdl_error *error);
+
 /*
  * A URL that lets anybody do `method` on `key` for `expires_s` seconds (at most
  * a week), if they send exactly `headers` along: say Content-Length,

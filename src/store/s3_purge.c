@@ -68,6 +68,13 @@ static fdl_code versioning_of(fdl_s3 *s3, fdl_s3_versioning *out, fdl_error *err
     return code;
 }
 
+fdl_code fdl_s3_keeps_versions(fdl_store *store, bool *out, fdl_error *error) {
+    fdl_s3_versioning versioning;
+    fdl_code code = versioning_of((fdl_s3 *)store, &versioning, error);
+    *out = code == FDL_OK && versioning == FDL_S3_VERSIONED;
+    return code;
+}
+
 /* ---- one version of the key ----------------------------------------------------- */
 
 /* The next version of the key to delete, as a page of ?versions lists it. */

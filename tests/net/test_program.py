@@ -367,7 +367,7 @@ def test_a_store_that_ignores_conditions_is_refused_unless_told_otherwise(moto, 
         lake.commit()
         assert "--unsafe-no-conditions" in lake.push(code=None).complaint
         lake.push("--unsafe-no-conditions")
-        assert lake.fdl("doctor", lake.address, code=FAILURE).stdout.count("bad ") >= 2
+        assert lake.fdl("doctor", lake.address, code=FAILURE).stdout.count("\nbroken ") >= 2
 
 
 # ---- two at once --------------------------------------------------------------------------------------------------------------
