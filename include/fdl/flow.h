@@ -289,6 +289,9 @@ typedef fdl_code (*fdl_log_callback)(void *data, const fdl_version *version, con
 FDL_API fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_callback callback, void *data,
                          fdl_error *error);
 
+/* The same from every branch and tag: a version comes once, after all that were made from it. */
+FDL_API fdl_code fdl_log_all(fdl_repo *repo, size_t limit, fdl_log_callback callback, void *data, fdl_error *error);
+
 /* What a version's signature is worth. */
 typedef enum fdl_signature_state {
     FDL_UNSIGNED,

@@ -1,43 +1,124 @@
 /*
- * log.c - walks the history from a revision to the first version.
+ * log.c - walks the history from a revision, or from every branch and tag, to
+ * the first version.
  *
- * Costs two small reads a version shown, and none for the rest of the history.
+ * Of the versions that the lines have come to, the one with the highest number is
+ * next: every child has a higher one than its parent, so a version comes after
+ * all that were built on it.  Costs two small reads a version shown, one more a
+ * line, and none for the rest of the history.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fdl.h"
 #include "util/text.h"
 
+typedef struct walk {
+    fdl_repo *repo;
+    fdl_version *lines; /* where each line is, not shown yet; no version twice */
+    size_t count;
+} walk;
+
+static bool is_met(const walk *w, const char *id) {
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->lines[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+static fdl_code add(walk *w, const char *id, fdl_error *error) {
+    if (is_met(w, id))
+        return FDL_OK;
+    fdl_code code = fdl_grow(&w->lines, w->count, sizeof *w->lines, error);
+    if (code != FDL_OK)
+        return code;
+    w->lines[w->count] = (fdl_version){0};
+    code = fdl_version_read(w->repo, id, &w->lines[w->count], error);
+    w->count += code == FDL_OK;
+    return code;
+}
+
+/* Ids of the same number tell which is younger: they begin with the time. */
+static size_t newest(const walk *w) {
+    size_t best = 0;
+    for (size_t i = 1; i < w->count; i++) {
+        const fdl_version *a = &w->lines[i], *b = &w->lines[best];
+        if (a->seq > b->seq || (a->seq == b->seq && strcmp(a->id, b->id) > 0))
+            best = i;
+    }
+    return best;
+}
+
 /* seq falls by one a step, so a cycle in a stranger's parents cannot hold us. */
 static fdl_code check_step(const fdl_version *version, int64_t child_seq, fdl_error *error) {
-    if (child_seq == 0 || version->seq == child_seq - 1)
+    if (version->seq == child_seq - 1)
         return FDL_OK;
     return fdl_fail(error, FDL_FAILED, version->id, "version '%s' has seq %lld, but its child says it must be %lld",
                     version->id, (long long)version->seq, (long long)child_seq - 1);
 }
 
+/* The line goes on at the version's parent, unless it ends there or meets another. */
+static fdl_code step(walk *w, size_t place, fdl_error *error) {
+    fdl_version version = w->lines[place];
+    fdl_code code = FDL_OK;
+    w->lines[place] = w->lines[--w->count];
+    if (version.parent[0])
+        code = add(w, version.parent, error);
+    for (size_t i = 0; i < w->count && code == FDL_OK && version.parent[0]; i++)
+        if (strcmp(w->lines[i].id, version.parent) == 0)
+            code = check_step(&w->lines[i], version.seq, error);
+    fdl_version_clear(&version);
+    return code;
+}
+
+static fdl_code show(walk *w, size_t place, fdl_log_callback callback, void *data, fdl_error *error) {
+    fdl_expiry expiry = {0};
+    fdl_code code = fdl_expiry_read(w->repo, w->lines[place].id, &expiry, error);
+    if (code == FDL_OK)
+        code = callback(data, &w->lines[place], &expiry, error);
+    fdl_expiry_clear(&expiry);
+    return code;
+}
+
+static fdl_code go(walk *w, size_t limit, fdl_log_callback callback, void *data, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    for (size_t shown = 0; code == FDL_OK && w->count > 0 && (limit == 0 || shown < limit); shown++) {
+        size_t place = newest(w);
+        code = show(w, place, callback, data, error);
+        if (code == FDL_OK && shown + 1 != limit)
+            code = step(w, place, error);
+    }
+    return code;
+}
+
+static void clear(walk *w) {
+    for (size_t i = 0; i < w->count; i++)
+        fdl_version_clear(&w->lines[i]);
+    free(w->lines);
+}
+
 fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_callback callback, void *data,
                  fdl_error *error) {
+    walk w = {.repo = repo};
     fdl_target target = {0};
     fdl_code code = fdl_resolve(repo, revision, &target, error);
-    char id[FDL_ID_BYTES] = "";
-    int64_t child_seq = 0;
     if (code == FDL_OK)
-        memcpy(id, target.id, sizeof id);
-    for (size_t count = 0; code == FDL_OK && id[0] && (limit == 0 || count < limit); count++) {
-        fdl_version version = {0};
-        fdl_expiry expiry = {0};
-        code = fdl_version_read(repo, id, &version, error);
-        if (code == FDL_OK)
-            code = check_step(&version, child_seq, error);
-        if (code == FDL_OK)
-            code = fdl_expiry_read(repo, id, &expiry, error);
-        if (code == FDL_OK)
-            code = callback(data, &version, &expiry, error);
-        memcpy(id, version.parent, sizeof id);
-        child_seq = version.seq;
-        fdl_expiry_clear(&expiry);
-        fdl_version_clear(&version);
-    }
+        code = add(&w, target.id, error);
+    if (code == FDL_OK)
+        code = go(&w, limit, callback, data, error);
+    clear(&w);
+    return code;
+}
+
+fdl_code fdl_log_all(fdl_repo *repo, size_t limit, fdl_log_callback callback, void *data, fdl_error *error) {
+    walk w = {.repo = repo};
+    fdl_ref_list refs = {0};
+    fdl_code code = fdl_ref_list_read(repo, &refs, error);
+    for (size_t i = 0; i < refs.count && code == FDL_OK; i++)
+        code = add(&w, refs.items[i].id, error);
+    if (code == FDL_OK)
+        code = go(&w, limit, callback, data, error);
+    fdl_ref_list_clear(&refs);
+    clear(&w);
     return code;
 }
