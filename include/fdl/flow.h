@@ -338,7 +338,8 @@ typedef struct fdl_diff_result {
 /*
  * From the catalogs alone: no data file is read.  Unless `rows` is not 0: then
  * at most that many rows of each table that are in one version alone or more
- * often, which needs DuckDB's ducklake extension.
+ * often, which needs DuckDB's ducklake extension.  `from` NULL: the parent of
+ * `to`.  FDL_NOT_FOUND: it has none.
  */
 FDL_API fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, int64_t rows, fdl_diff_result *out,
                           fdl_error *error);

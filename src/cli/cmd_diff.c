@@ -140,7 +140,8 @@ static fdl_code run(cli *c) {
     if (code == FDL_OK)
         code = cli_open(c, &repo);
     if (code == FDL_OK)
-        code = fdl_diff(repo, c->operands[1], c->operands[2], cli_flag(c, "rows") ? rows : 0, &result, &c->error);
+        code = fdl_diff(repo, c->operands[2] ? c->operands[1] : NULL, c->operands[2] ? c->operands[2] : c->operands[1],
+                        cli_flag(c, "rows") ? rows : 0, &result, &c->error);
     if (code == FDL_OK && !(document = json_loads(result.document, JSON_REJECT_DUPLICATES, NULL)))
         code = fdl_fail(&c->error, FDL_FAILED, NULL, "out of memory");
     if (code == FDL_OK && c->json)
@@ -155,11 +156,13 @@ static fdl_code run(cli *c) {
 
 const cli_command cli_cmd_diff = {
     .name = "diff",
-    .operands = "<repo> <rev> <rev>",
-    .min_operands = 3,
+    .operands = "<repo> [<rev>] <rev>",
+    .min_operands = 2,
     .max_operands = 3,
     .summary = "Show what the second version has that the first has not, and the other way round",
-    .details = "Tables and views added (+), removed (-) and changed (*), with their rows, files and columns, then\n"
+    .details = "With one revision: what that version has changed of its parent.\n"
+               "\n"
+               "Tables and views added (+), removed (-) and changed (*), with their rows, files and columns, then\n"
                "comments, keys, macros and options. All of it is told from the catalogs; no data file is read, but\n"
                "for --rows, and then only those that one version alone has.",
     .options = options,

@@ -306,13 +306,23 @@ static fdl_code find_version(fdl_repo *repo, const char *revision, fdl_version *
     return FDL_OK;
 }
 
+static fdl_code find_parent(fdl_repo *repo, const fdl_version *version, fdl_version *out, fdl_error *error) {
+    if (!version->parent[0])
+        return fdl_fail(error, FDL_NOT_FOUND, version->id,
+                        "version '%s' is the first and has no parent to differ from; 'fdl show' tells what it holds",
+                        version->id);
+    return find_version(repo, version->parent, out, error);
+}
+
 fdl_code fdl_diff(fdl_repo *repo, const char *from, const char *to, int64_t rows, fdl_diff_result *out,
                   fdl_error *error) {
     fdl_diff_result result = {0};
     char *scratch = NULL;
-    fdl_code code = find_version(repo, from, &result.from, error);
+    fdl_code code = from ? find_version(repo, from, &result.from, error) : FDL_OK;
     if (code == FDL_OK)
         code = find_version(repo, to, &result.to, error);
+    if (code == FDL_OK && !from)
+        code = find_parent(repo, &result.to, &result.from, error);
     if (code == FDL_OK)
         code = fdl_scratch_make(&scratch, error);
     if (code == FDL_OK)

@@ -82,13 +82,19 @@ def test_a_version_does_not_differ_from_itself(pair):
     assert "no difference" in fdl("diff", pair.repo.address, "main", pair.repo.head()).stdout
 
 
+def test_one_version_is_compared_with_its_parent(pair):
+    both = fdl("diff", pair.repo.address, "main~1", "main").stdout
+    assert fdl("diff", pair.repo.address, "main").stdout == fdl("diff", pair.repo.address, "HEAD").stdout == both
+
+
 def test_no_data_file_is_read(pair):
     answer, trace = traced(["-e", "trace=%file", "-s4096"], "diff", pair.repo.address, "main~1", "main")
     assert answer.code == 0 and ".parquet" not in trace
 
 
 def test_what_is_not_there(pair):
-    fdl("diff", pair.repo.address, "main", code=USAGE)
+    fdl("diff", pair.repo.address, code=USAGE)
+    assert "is the first and has no parent" in fdl("diff", pair.repo.address, "main~1", code=NOT_FOUND).complaint
     fdl("diff", pair.repo.address, "main", "nothing", code=NOT_FOUND)
     pair.repo.version_file(pair.repo.record(pair.repo.head())["parents"][0], "expired.json").write_text(
         '{"expired_at": "2026-12-01T00:00:00Z", "reason": "retention"}'
