@@ -132,7 +132,7 @@ fdl_code cli_parse(cli *c, int argc, char **argv) {
         else if (found == ':')
             code = usage(c, "a value is missing after", word);
         else if (found == '?')
-            code = usage(c, "no such option", word);
+            code = cli_no_option(c->command, word, &c->error);
         else
             code = set_option(c, found < FIRST_CODE ? code_of_letter(c, found) : found, optarg);
     }

@@ -82,6 +82,10 @@ void cli_help(const cli_command *command);
 void cli_help_all(void);
 void cli_usage(const cli_command *command);
 
+/* suggest.c: FDL_USAGE for a word that is none of ours, with the one that was likely meant. */
+fdl_code cli_no_command(const char *word, fdl_error *error);
+fdl_code cli_no_option(const cli_command *command, const char *word, fdl_error *error);
+
 /* out.c: stdout carries results, stderr carries everything said on the way. */
 void cli_print(const char *format, ...) FDL_PRINTF(1, 2);
 /* Text from a repository, control characters shown as '?'; newlines stay and are followed by `indent`. */

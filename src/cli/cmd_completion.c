@@ -50,6 +50,7 @@ static const char bash_function[] =
     "        [[ $operands == *' '*' '* ]] && operands=${operands#* }\n"
     "    done\n"
     "    case ${operands%% *} in\n"
+    "        command) COMPREPLY=($(compgen -W \"$commands\" -- \"$current\"));;\n"
     "        rev|name) COMPREPLY=($(compgen -W \"$(fdl completion --revs \"$repo\" 2>/dev/null)\" -- \"$current\"));;\n"
     "        *) _fdl_files;;\n"
     "    esac\n"
@@ -62,11 +63,11 @@ static const char bash_function[] =
 
 static void bash(void) {
     cli_print("_fdl() {\n    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-              "    local options= valued= operands=\n"
-              "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"");
+              "    local options= valued= operands= commands=\"");
     for (size_t i = 0; cli_commands[i]; i++)
         cli_print("%s ", cli_commands[i]->name);
-    cli_print("help\" -- \"$current\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
+    cli_print("\"\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"$commands\" -- \"$current\"))\n"
+              "        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; cli_commands[i]; i++) {
         cli_print("        %s) options=\"", cli_commands[i]->name);
         option_words(cli_commands[i]->options, false);
@@ -124,6 +125,9 @@ static void fish(void) {
         quoted(cli_commands[i]->summary);
         cli_print("\n");
         fish_options(condition, cli_commands[i]->options);
+        if (strstr(cli_commands[i]->operands, "<command>"))
+            for (size_t j = 0; cli_commands[j]; j++)
+                cli_print("complete -c fdl %s -f -a %s\n", condition, cli_commands[j]->name);
         if (strstr(cli_commands[i]->operands, "<rev>"))
             cli_print("complete -c fdl %s -a '(__fdl_revs)'\n", condition);
     }

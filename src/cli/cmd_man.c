@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 /* Words of ours, so that no sign of them means something to roff; hyphens stay what people type. */
 static void text(const char *s, size_t length) {
@@ -109,14 +110,17 @@ static void page_of_all(void) {
     cli_print(".SH \"EXIT STATUS\"\n%s", cli_exit_codes);
 }
 
+/* Pages go by "push" and, as man calls them, "fdl-push". */
 static fdl_code run(cli *c) {
-    const cli_command *command = c->operand_count > 0 ? cli_find(c->operands[0]) : NULL;
-    if (c->operand_count > 0 && !command)
-        return fdl_fail(&c->error, FDL_USAGE, c->operands[0], "no command '%s'; see 'fdl --help'", c->operands[0]);
-    if (command)
-        page_of(command);
-    else
+    const char *word = c->operands[0];
+    if (!word || strcmp(word, "fdl") == 0) {
         page_of_all();
+        return FDL_OK;
+    }
+    const cli_command *command = cli_find(fdl_str_starts(word, "fdl-") ? word + strlen("fdl-") : word);
+    if (!command)
+        return cli_no_command(word, &c->error);
+    page_of(command);
     return FDL_OK;
 }
 
@@ -125,6 +129,7 @@ const cli_command cli_cmd_man = {
     .operands = "[<command>]",
     .max_operands = 1,
     .summary = "Print a manual page",
-    .details = "For 'fdl man push | man -l -'. Installed, the pages are found by 'man fdl-push'.",
+    .details = "For 'fdl man push | man -l -'; 'fdl man' and 'fdl man fdl' are the page about all of it.\n"
+               "Installed, the pages are found by 'man fdl-push' and 'man fdl'.",
     .run = run,
 };

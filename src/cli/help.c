@@ -53,5 +53,5 @@ void cli_help_all(void) {
     printf("usage: fdl <command> [arguments] [options]\n\n%s\ncommands:\n", cli_about);
     for (size_t i = 0; cli_commands[i]; i++)
         printf("  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    printf("\n'fdl <command> --help' tells more of each.\n\nexit codes: %s", cli_exit_codes);
+    printf("\n'fdl help <command>' tells more of each.\n\nexit codes: %s", cli_exit_codes);
 }

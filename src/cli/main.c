@@ -35,6 +35,7 @@
     X(site)         \
     X(doctor)       \
     X(completion)   \
+    X(help)         \
     X(man)
 
 #define DECLARE(name) extern const cli_command cli_cmd_##name;
@@ -84,19 +85,6 @@ static int run(const cli_command *command, int argc, char **argv) {
     return finish(fdl_exit_status(code));
 }
 
-static int help(int argc, char **argv) {
-    const cli_command *command = argc > 2 ? cli_find(argv[2]) : NULL;
-    if (argc > 2 && !command) {
-        fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", argv[2]);
-        return fdl_exit_status(FDL_USAGE);
-    }
-    if (command)
-        cli_help(command);
-    else
-        cli_help_all();
-    return finish(0);
-}
-
 int main(int argc, char **argv) {
     if (argc < 2) {
         fputs("fdl: name a command; see 'fdl --help'\n", stderr);
@@ -107,12 +95,16 @@ int main(int argc, char **argv) {
         cli_print("fdl %s\n", fdl_version_string());
         return finish(0);
     }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-        return help(strcmp(word, "help") == 0 ? argc : 1, argv);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        cli_help_all();
+        return finish(0);
+    }
     const cli_command *command = strcmp(word, cli_cmd_admit.name) == 0 ? &cli_cmd_admit : cli_find(word);
     if (!command) {
-        fprintf(stderr, "fdl: no command '%s'; see 'fdl --help'\n", word);
-        return fdl_exit_status(FDL_USAGE);
+        fdl_error error;
+        cli_no_command(word, &error);
+        fprintf(stderr, "fdl: %s\n", error.message);
+        return fdl_exit_status(error.code);
     }
     return run(command, argc - 1, argv + 1);
 }

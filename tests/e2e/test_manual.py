@@ -42,6 +42,20 @@ def test_the_manual_of_the_program_and_the_format_render():
     text = rendered(MANUAL / "man5" / "fdl-format.5")
     assert "version.json.sig" in text and "`" not in text and "](" not in text
     assert fdl("man", "nothing", code=USAGE).stdout == ""
+    assert fdl("man", "fdl").stdout == fdl("man").stdout == (MANUAL / "man1" / "fdl.1").read_text()
+    assert fdl("man", "fdl-push").stdout == fdl("man", "push").stdout
+
+
+def test_help_of_a_command_and_words_that_were_meant(tmp_path):
+    assert fdl("help").stdout == fdl("--help").stdout
+    assert fdl("help", "push").stdout == fdl("push", "--help").stdout
+    for words, meant in (
+        (["psuh"], "push"), (["comit"], "commit"), (["check"], "checkout"), (["help", "statsu"], "status"), (["man", "difff"], "diff"),
+        (["log", tmp_path, "--grpah"], "--graph"), (["commit", tmp_path, "--mesage=x"], "--message"), (["gc", "--jsn"], "--json"),
+    ):
+        assert f"; did you mean '{meant}'? see 'fdl " in fdl(*words, code=USAGE).complaint
+    for words in (["xyz"], ["log", tmp_path, "--zzzzzz"], ["x" * 99], ["log", tmp_path, "-Z"]):
+        assert "; see 'fdl " in fdl(*words, code=USAGE).complaint
 
 
 def bash_offers(*words):
@@ -55,7 +69,8 @@ def test_bash_completes_commands_options_files_and_revs(published, tmp_path):
     repo = published.repo.address
     fdl("tag", repo, "v1")
     assert bash_offers("fdl", "pu") == ["push"]
-    assert set(bash_offers("fdl", "")) == {*COMMANDS, "help"}
+    assert set(bash_offers("fdl", "")) == set(COMMANDS)
+    assert bash_offers("fdl", "help", "pu") == bash_offers("fdl", "man", "pu") == ["push"]
     assert bash_offers("fdl", "commit", "--al") == ["--allow-empty", "--allow-encrypted"]
     assert bash_offers("fdl", "show", repo[:-2]) == [repo]
     assert bash_offers("fdl", "show", repo, "") == ["HEAD", "main", "v1"]
@@ -74,6 +89,7 @@ def test_fish_and_zsh_complete_the_same(published):
 
     assert fish_offers("fdl pu") == ["push"]
     assert set(fish_offers("fdl ")) >= set(COMMANDS)
+    assert fish_offers("fdl help pu") == ["push"]
     assert fish_offers("fdl commit --allow-en") == ["--allow-encrypted"]
     assert {"main", "v1", "HEAD"} <= set(fish_offers(f"fdl show {repo} "))
     script = f"""autoload -U compinit && compinit -D -u; source {MANUAL}/completion/zsh
