@@ -19,8 +19,8 @@ set(test_environment
     FDL_SOURCE=${CMAKE_SOURCE_DIR}
     FDL_LIBDUCKDB=${FDL_DEPS}/libduckdb.so
     FDL_EXTENSIONS=${FDL_DEPS}/extensions
-    # Most allocations are DuckDB's, and writing down the long stack of each took a quarter of the time.
-    ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:malloc_context_size=4
+    # Most allocations are DuckDB's, and writing down the stack of each takes a third of the time: a failure is run again with a larger one.
+    ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:malloc_context_size=1
     UBSAN_OPTIONS=print_stacktrace=1)
 
 # ---- unit tests ---------------------------------------------------------------

@@ -117,7 +117,7 @@ static const char contradictions_query[] =
 
 /* ---- SQL text -------------------------------------------------------------- */
 
-static fdl_code expand(const fdl_live *catalog, const char *text, fdl_buf *sql, fdl_error *error) {
+fdl_code fdl_live_expand(const fdl_live *catalog, const char *text, fdl_buf *sql, fdl_error *error) {
     fdl_code code = FDL_OK;
     while (code == FDL_OK && *text != '\0') {
         size_t plain = strcspn(text, "@#");
@@ -143,7 +143,7 @@ static fdl_code name_file(const fdl_live *catalog, fdl_code code, fdl_code as, f
 static fdl_code run(fdl_duck *duck, const fdl_live *catalog, const char *text, fdl_error *error) {
     fdl_buf sql;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-    fdl_code code = expand(catalog, text, &sql, error);
+    fdl_code code = fdl_live_expand(catalog, text, &sql, error);
     if (code == FDL_OK)
         code = fdl_duck_exec(duck, error, "%s", sql.data);
     fdl_buf_clear(&sql);
@@ -158,7 +158,7 @@ fdl_code fdl_live_query(fdl_duck *duck, const fdl_live *catalog, const char *tex
                         void *data, fdl_error *error) {
     fdl_buf sql;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-    fdl_code code = expand(catalog, text, &sql, error);
+    fdl_code code = fdl_live_expand(catalog, text, &sql, error);
     if (code == FDL_OK)
         code = fdl_duck_query(duck, sql.data, callback, data, error);
     fdl_buf_clear(&sql);

@@ -34,10 +34,13 @@ fdl_code fdl_live_open(const fdl_context *context, fdl_live *catalogs, size_t co
 fdl_code fdl_live_add(fdl_duck *duck, fdl_live *catalogs, size_t count, fdl_error *error);
 
 /*
- * Runs SQL text in which every '@' stands for the catalog's name, '#' for its
+ * Adds SQL text in which every '@' stands for the catalog's name, '#' for its
  * last snapshot, and "file_@.main." leads to its own tables.  The text holds no
  * other '@' and '#'.
  */
+fdl_code fdl_live_expand(const fdl_live *catalog, const char *text, fdl_buf *sql, fdl_error *error);
+
+/* Runs such a text. */
 fdl_code fdl_live_run(fdl_duck *duck, const fdl_live *catalog, const char *sql, fdl_error *error);
 
 /* Which rows of a table with history count at the last snapshot; for such texts. */

@@ -81,7 +81,8 @@ def look(con, snapshots):
 def answer(question, extension):
     import duckdb
 
-    con = duckdb.connect(config={"autoinstall_known_extensions": False, "threads": 1})
+    # Checking an extension's signature takes an eighth of a second, each time: the setup has checked its sha256.
+    con = duckdb.connect(config={"autoinstall_known_extensions": False, "allow_unsigned_extensions": True, "threads": 1})
     con.execute(f"LOAD {literal(extension)}")
     con.execute("SET TimeZone = 'UTC'")
     con.execute(question["attach"])

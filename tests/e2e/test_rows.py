@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from harness import ROOT, traced
+from harness import ROOT, fdl, traced
 
 ROWS = 20_000
 A_TABLE = f"""CREATE TABLE lake.t AS SELECT range AS i, (range % 7)::INT AS k, 'name ' || (range % 100) AS s,
@@ -127,7 +127,12 @@ def test_a_value_is_itself_alone(lake):
         assert not makes_version(lake)
         for number, (kind, one, other) in enumerate(VALUES):
             write(number, (1, one), (2, one), (3, one))
-            assert makes_version(lake), (kind, one, other)
+        lake.commit("--push")
+    changed = fdl("diff", lake.repo.address, "main~1", "main", "--rows", "--json").json["tables"]
+    assert len(changed) == len(VALUES)
+    for table in changed:
+        rows = [(row["more"], row["values"][0]) for row in table["rows"]]
+        assert sorted(rows) == [(-1, "2"), (1, "2")], (table, VALUES[int(table["name"][1:])])
 
 
 def test_columns_may_be_called_anything(lake):

@@ -34,8 +34,9 @@ void must_fail(fdl_code code, fdl_code wanted, const fdl_error *error, ...) {
     va_end(texts);
 }
 
-/* One session for all of a test: loading DuckDB's extension costs more than most of what is done with it. */
+/* One session for all tests of a program: loading DuckDB's extensions costs more than most of what is done with them. */
 static fdl_duck *session;
+static bool attached; /* a test that failed left it so */
 
 char *lake_folder_make(void) {
     const char *temporary = getenv("TMPDIR");
@@ -49,8 +50,11 @@ char *lake_folder_make(void) {
 
 void lake_folder_remove(char *folder) {
     fdl_error error;
-    fdl_duck_free(session);
-    session = NULL;
+    if (attached) {
+        fdl_duck_free(session);
+        session = NULL;
+        attached = false;
+    }
     must(fdl_folder_remove(folder, &error), &error);
     free(folder);
 }
@@ -69,27 +73,33 @@ static void open_session(void) {
         return;
     must(fdl_duck_open(NULL, &session, &error), &error);
     must(fdl_duck_load_extension(session, "ducklake", &error), &error);
+    must(fdl_duck_load_extension(session, "sqlite_scanner", &error), &error);
 }
 
-/* Detaching brings everything into the file, so that nothing is left in a .wal. */
-static void detach(const char *alias) {
-    fdl_error error;
-    must(fdl_duck_exec(session, &error, "USE memory; DETACH %s", alias), &error);
-}
-
-fdl_duck *lake_open(const char *folder, const char *name) {
+fdl_duck *lake_attach(const char *address, const char *alias, const char *options) {
     fdl_error error;
     open_session();
-    must(fdl_duck_exec(session, &error,
-                       "ATTACH 'ducklake:%s/%s' AS lake"
-                       " (DATA_PATH '%s/data/', DATA_INLINING_ROW_LIMIT 0, META_BLOCK_SIZE 16384); USE lake",
-                       folder, name, folder),
-         &error);
+    must(fdl_duck_exec(session, &error, "ATTACH '%s' AS %s (%s); USE %s", address, alias, options, alias), &error);
+    attached = true;
     return session;
 }
 
+/* Detaching brings everything into the file, so that nothing is left in a .wal. */
+void lake_detach(const char *alias) {
+    fdl_error error;
+    must(fdl_duck_exec(session, &error, "USE memory; DETACH %s", alias), &error);
+    attached = false;
+}
+
+fdl_duck *lake_open(const char *folder, const char *name) {
+    char address[1100], options[1200];
+    snprintf(address, sizeof address, "ducklake:%s/%s", folder, name);
+    snprintf(options, sizeof options, "DATA_PATH '%s/data/', DATA_INLINING_ROW_LIMIT 0, META_BLOCK_SIZE 16384", folder);
+    return lake_attach(address, "lake", options);
+}
+
 void lake_close(void) {
-    detach("lake");
+    lake_detach("lake");
 }
 
 void lake_run(const char *folder, const char *name, const char *sql) {
@@ -100,10 +110,8 @@ void lake_run(const char *folder, const char *name, const char *sql) {
 
 void lake_spoil(const char *folder, const char *name, const char *sql) {
     fdl_error error;
-    open_session();
-    must(fdl_duck_exec(session, &error, "ATTACH '%s/%s' AS file", folder, name), &error);
-    must(fdl_duck_exec(session, &error, "%s", sql), &error);
-    detach("file");
+    must(fdl_duck_exec(lake_attach(lake_path(folder, name), "file", "TYPE duckdb"), &error, "USE memory; %s", sql), &error);
+    lake_detach("file");
 }
 
 static fdl_code take_count(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {

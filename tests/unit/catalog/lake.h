@@ -22,6 +22,10 @@ const char *lake_path(const char *folder, const char *name);
 /* Runs statements, separated by ';', on the lake whose catalog is <folder>/<name> and whose data is <folder>/data/. */
 void lake_run(const char *folder, const char *name, const char *sql);
 
+/* The session of the test, with DuckDB's extensions loaded and `address` attached and used, until lake_detach. */
+fdl_duck *lake_attach(const char *address, const char *alias, const char *options);
+void lake_detach(const char *alias);
+
 /* A session on it, to ask what DuckDB says, until lake_close, which writes all of it to the file. */
 fdl_duck *lake_open(const char *folder, const char *name);
 void lake_close(void);

@@ -54,26 +54,15 @@ int bench_drop(void **state) {
 /* ---- through DuckDB ----------------------------------------------------------- */
 
 static fdl_duck *open_lake(bench *b, const char *catalog, const char *options) {
-    fdl_duck *duck = NULL;
-    must(fdl_duck_open(&b->context, &duck, &b->error), &b->error);
-    must(fdl_duck_load_extension(duck, "sqlite_scanner", &b->error), &b->error);
-    must(fdl_duck_load_extension(duck, "ducklake", &b->error), &b->error);
-    must(fdl_duck_exec(duck, &b->error, "ATTACH 'ducklake:%s' AS lake (DATA_PATH '%s', OVERRIDE_DATA_PATH true%s)",
-                       catalog, b->data, options),
-         &b->error);
-    must(fdl_duck_exec(duck, &b->error, "USE lake"), &b->error);
-    return duck;
-}
-
-static void close_lake(bench *b, fdl_duck *duck) {
-    must(fdl_duck_exec(duck, &b->error, "USE memory; DETACH lake"), &b->error);
-    fdl_duck_free(duck);
+    char address[1100], all[1200];
+    snprintf(address, sizeof address, "ducklake:%s", catalog);
+    snprintf(all, sizeof all, "DATA_PATH '%s', OVERRIDE_DATA_PATH true%s", b->data, options);
+    return lake_attach(address, "lake", all);
 }
 
 static void run_with(bench *b, const char *options, const char *sql) {
-    fdl_duck *duck = open_lake(b, b->work, options);
-    must(fdl_duck_exec(duck, &b->error, "%s", sql), &b->error);
-    close_lake(b, duck);
+    must(fdl_duck_exec(open_lake(b, b->work, options), &b->error, "%s", sql), &b->error);
+    lake_close();
 }
 
 void bench_run(bench *b, const char *sql) {
@@ -99,19 +88,15 @@ int64_t bench_ask(bench *b, const char *catalog, const char *sql) {
     bool sqlite = fdl_str_ends(catalog, ".sqlite");
     fdl_duck *duck = open_lake(b, catalog, sqlite ? ", META_TYPE 'sqlite', READ_ONLY" : ", READ_ONLY");
     must(fdl_duck_query(duck, sql, take_integer, &answer, &b->error), &b->error);
-    close_lake(b, duck);
+    lake_close();
     return answer;
 }
 
 int64_t duck_count(const char *path, const char *sql) {
     int64_t answer = INT64_MIN;
-    fdl_duck *duck = NULL;
     fdl_error error;
-    must(fdl_duck_open(NULL, &duck, &error), &error);
-    must(fdl_duck_attach(duck, path, "file", &error), &error);
-    must(fdl_duck_exec(duck, &error, "USE file"), &error);
-    must(fdl_duck_query(duck, sql, take_integer, &answer, &error), &error);
-    fdl_duck_free(duck);
+    must(fdl_duck_query(lake_attach(path, "file", "TYPE duckdb, READ_ONLY"), sql, take_integer, &answer, &error), &error);
+    lake_detach("file");
     return answer;
 }
 
