@@ -14,10 +14,10 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS := $(shell nproc)
-CTEST := ctest --output-on-failure -j$(JOBS)
+CTEST := TMPDIR=$$(tools/test-folder) ctest --output-on-failure -j$(JOBS)
 # What Python keeps stays below build/ too.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
-PYTEST := build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache --durations=12
+PYTEST := TMPDIR=$$(tools/test-folder) build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache -o tmp_path_retention_policy=failed --durations=12
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
 .PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host fuzz soak bench install format format-check clean distclean
