@@ -14,6 +14,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS := $(shell nproc)
+# Tests of servers wait more than they work.
+NET_JOBS := $(shell expr 2 \* $$(nproc))
 CTEST := TMPDIR=$$(tools/test-folder) ctest --output-on-failure -j$(JOBS)
 # What Python keeps stays below build/ too.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
@@ -59,13 +61,13 @@ check-e2e: check-setup all
 check-net: check-setup all
 	cmake --preset asan-ubsan >/dev/null
 	cmake --build build/asan-ubsan
-	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(JOBS) tests/net
+	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(NET_JOBS) tests/net
 
 # `fdl serve` as check-sanitizers built it, with DuckDB, other clients and hostile ones before it.
 check-host: check-setup all
 	cmake --preset asan-ubsan >/dev/null
 	cmake --build build/asan-ubsan --target fdl_program
-	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(JOBS) tests/host
+	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(NET_JOBS) tests/host
 
 # ---- long runs: not part of check ------------------------------------------
 
