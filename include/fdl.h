@@ -10,6 +10,7 @@
  *   fdl/store.h    bytes by key, and the contract a backend must keep
  *   fdl/repo.h     a repository: settings, refs, version records, history
  *   fdl/flow.h     one verb a function: init, checkout, commit, push, ...
+ *   fdl/page.h     a repository as pages for a browser
  *
  * fdl/host.h, a repository behind HTTP, is included by itself: few programs are servers.
  *
@@ -20,6 +21,7 @@
  *   - Strings are UTF-8 and NUL-terminated.  Sizes are bytes, names say units.
  *   - What a function hands out through `**out` or a struct is the caller's and
  *     is released by the matching _free or _clear, which accept NULL.
+ *   - A struct of options is zeroed but for what is wanted, and must be given unless said otherwise.
  *   - Nothing here is locked: one object belongs to one thread at a time.
  */
 #ifndef FDL_H

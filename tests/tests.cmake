@@ -3,7 +3,7 @@
 #   tests/**/test_*.c       one cmocka program and one test each; other .c files
 #                           of the same folder are linked into its programs
 #   tests/support/*.c       what all of them may use
-#   tools/check-house       the rules of the house, one test a rule
+#   tools/check-house       the rules of the house, one test a rule; tools/api-reference: docs/c-api.md fits the headers
 #
 # and the programs that tests/net needs, whose pytest starts servers for them:
 #   tests/net/*.c           one program each, build/tests/net-<name>, run by nobody else
@@ -82,3 +82,4 @@ foreach(rule includes functions calls text)
 endforeach()
 find_program(FDL_CXX NAMES clang++ c++ g++ REQUIRED)
 add_test(NAME house/headers COMMAND ${check} headers ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER} ${FDL_CXX})
+add_test(NAME house/api-reference COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/api-reference --check)

@@ -84,6 +84,11 @@ typedef struct fdl_checkout_result {
     char *backup;            /* where the old working catalog went, or NULL */
 } fdl_checkout_result;
 
+/*
+ * Makes the working catalog `work` from a version; from nothing, when the
+ * repository has none yet.  FDL_REFUSED: versions or changes that are not pushed
+ * would be lost, and `force` is not given.  FDL_EXPIRED.
+ */
 FDL_API fdl_code fdl_checkout(fdl_repo *repo, const char *work, const fdl_checkout_options *options,
                               fdl_checkout_result *out, fdl_error *error);
 FDL_API void fdl_checkout_result_clear(fdl_checkout_result *result);
@@ -117,6 +122,7 @@ typedef struct fdl_status_result {
     char *attach_statement;
 } fdl_status_result;
 
+/* Where a working catalog stands.  FDL_NOT_FOUND: `work` was never checked out. */
 FDL_API fdl_code fdl_status(const fdl_context *context, const char *work, fdl_status_result *out, fdl_error *error);
 FDL_API void fdl_status_result_clear(fdl_status_result *result);
 
@@ -146,6 +152,12 @@ typedef struct fdl_commit_result {
     uint64_t catalog_bytes;
 } fdl_commit_result;
 
+/*
+ * Makes a version of what the working catalog holds, on this machine only; it is
+ * not changed.  The same rows, schema and descriptions as the parent's: FDL_OK,
+ * with `made` false.  FDL_REFUSED: the content breaks a rule (rows that lie in the
+ * catalog itself, files elsewhere, a description of what is not there).
+ */
 FDL_API fdl_code fdl_commit(const fdl_context *context, const char *work, const fdl_commit_options *options,
                             fdl_commit_result *out, fdl_error *error);
 
@@ -446,6 +458,7 @@ typedef fdl_code (*fdl_deletion_callback)(void *data, const fdl_deletion *deleti
 /* A list of them, of any length in little memory.  NULL is an empty one. */
 typedef struct fdl_plan fdl_plan;
 
+/* Each of them in the order of deletion; how many, and their bytes. */
 FDL_API fdl_code fdl_plan_walk(fdl_plan *plan, fdl_deletion_callback callback, void *data, fdl_error *error);
 FDL_API uint64_t fdl_plan_count(const fdl_plan *plan);
 FDL_API uint64_t fdl_plan_bytes(const fdl_plan *plan);

@@ -42,10 +42,11 @@ FDL_API fdl_code fdl_repo_open(const fdl_context *context, const char *address, 
 FDL_API fdl_code fdl_repo_open_store(const fdl_context *context, fdl_store *store, fdl_repo **out, fdl_error *error);
 FDL_API void fdl_repo_free(fdl_repo *repo);
 
+/* What it was opened with: the store belongs to the repo, the context to the caller. */
 FDL_API fdl_store *fdl_repo_store(fdl_repo *repo);
 FDL_API const fdl_context *fdl_repo_context(const fdl_repo *repo);
 
-/* Canonical, with a final '/'. */
+/* Canonical, with a final '/'; belongs to the repo. */
 FDL_API const char *fdl_repo_address(const fdl_repo *repo);
 
 /*
@@ -66,6 +67,7 @@ typedef struct fdl_catalog_format {
     const char *until;    /* "2027-03-31": the last day, in UTC, for new versions; NULL: for ever */
 } fdl_catalog_format;
 
+/* One of "catalog_formats". */
 FDL_API fdl_code fdl_repo_catalog_format(fdl_repo *repo, size_t index, fdl_catalog_format *out, fdl_error *error);
 
 /* Whether a version made at `now_ms` gets the format. */

@@ -31,8 +31,11 @@ static fdl_code look_at_author(cli *c, printer *p) {
     const char *from = "";
     fdl_code code = cli_author_found(c, &name, &email, &from);
     if (code == FDL_OK) {
-        snprintf(detail, sizeof detail, "%s%s%s%s, from %s%s", name, email ? " <" : "", email ? email : "", email ? ">" : "", from,
-                 email ? "" : "; say who commits with 'git config --global user.name' and user.email, or FDL_AUTHOR_NAME and _EMAIL");
+        snprintf(detail, sizeof detail, "%s%s%s%s, from %s%s", name, email ? " <" : "", email ? email : "",
+                 email ? ">" : "", from,
+                 email ? ""
+                       : "; say who commits with 'git config --global user.name' and user.email, or FDL_AUTHOR_NAME and "
+                         "FDL_AUTHOR_EMAIL");
         take(p, "author", email ? FDL_HEALTH_OK : FDL_HEALTH_WARNING, detail);
     }
     free(name);

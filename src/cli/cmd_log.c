@@ -115,7 +115,8 @@ static fdl_code run(cli *c) {
     printer p = {.versions = c->json ? json_array() : NULL, .first = true, .as_graph = cli_flag(c, "graph")};
     fdl_code code = cli_number(c, "max-count", 0, 1, LONG_MAX, &limit);
     if (code == FDL_OK && all && c->operands[1])
-        code = fdl_fail(&c->error, FDL_USAGE, c->operands[1], "'--all' shows every branch: leave '%s' out, or '--all'", c->operands[1]);
+        code = fdl_fail(&c->error, FDL_USAGE, c->operands[1], "'--all' shows every branch: leave '%s' out, or '--all'",
+                        c->operands[1]);
     if (code == FDL_OK)
         code = cli_open(c, &repo);
     if (code == FDL_OK && !c->json)

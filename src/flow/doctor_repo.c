@@ -33,7 +33,8 @@ static void look_at_token(const doctor *d, fdl_store *store) {
     if (fdl_http_who(store, &from, &error) != FDL_OK)
         fdl_doctor_tell(d, "token", FDL_HEALTH_WARNING, "%s", error.message);
     else
-        fdl_doctor_tell(d, "token", FDL_HEALTH_OK, "%s%s", from ? "from " : "none", from ? from : "; a host that asks for one gets it from FDL_TOKEN or ~/.netrc");
+        fdl_doctor_tell(d, "token", FDL_HEALTH_OK, "%s%s", from ? "from " : "none",
+                        from ? from : "; a host that asks for one gets it from FDL_TOKEN or ~/.netrc");
 }
 
 static void look_at_who(const doctor *d, fdl_store *store) {

@@ -3,11 +3,12 @@
 import os
 import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 
 import pytest
 
-from harness import PROGRAM, ROOT, Repo, extension_directory, fdl
+from harness import OK, PROGRAM, ROOT, USAGE, Answer, Repo, duck, environment, extension_directory, fdl
 
 EXAMPLES = ROOT / "examples"
 
@@ -105,3 +106,31 @@ def test_the_nightly_crontab_runs_commands_that_there_are(tmp_path):
     for command in commands:
         words = [word.strip('"') for word in command.replace('"Postal codes"', '"Postal"').split()[1:]]
         fdl(*words, *(["--", "true"] if words[0] == "run" else []))
+
+
+def test_a_c_program_publishes_with_the_installed_library(tmp_path):
+    """Built as its first lines say, with what `make install` puts anywhere."""
+    prefix, repo = tmp_path / "prefix", Repo(tmp_path / "repo")
+    subprocess.run(["cmake", "--install", PROGRAM.parent, "--prefix", prefix], check=True, capture_output=True)
+    env = environment(PKG_CONFIG_PATH=prefix / "lib" / "pkgconfig", LD_LIBRARY_PATH=prefix / "lib", FDL_LIBDUCKDB=None)
+    flags = subprocess.run(["pkg-config", "--define-prefix", "--cflags", "--libs", "fdl"], env=env, check=True, capture_output=True, text=True)
+    words = ["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", EXAMPLES / "c" / "publish.c", "-o", tmp_path / "publish"]
+    subprocess.run([*words, *flags.stdout.split()], check=True)
+
+    def publish(message, code=OK):
+        run = [tmp_path / "publish", repo.address, tmp_path / "work.sqlite", message]
+        done = subprocess.run(run, env=env, capture_output=True, text=True)
+        assert done.returncode == code, done
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    first = publish("nothing yet")
+    assert first.stdout.endswith("no version yet\n")
+    with duck(first.attach) as con:
+        con.execute("CREATE TABLE lake.t AS SELECT 42 AS i")
+    second = publish("a table")
+    assert f"refs/heads/main -> {repo.head()}" in second.stdout
+    with duck(second.attach) as con:
+        assert con.execute("FROM lake.t").fetchall() == [(42,)]
+    assert repo.record(repo.head())["author"] == {"name": "Ada", "email": "ada@example.org"}
+    assert "nothing new" in publish("the same").stdout
+    publish("", code=USAGE)
