@@ -27,12 +27,14 @@ AS_ROOT = "fdl: warning: serving as root: a user that may do no more than it mus
 ID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 VARIES = [
     (ID, "<id>"),
+    (r"\b[0-9a-f]{8}-[0-9a-f]{4} ", "<start of an id> "),
     (r"\b[0-9a-f]{64}\b", "<sha256>"),
     (r"SHA256:[A-Za-z0-9+/]{43}", "<key>"),
     (r"\bfdl_[0-9a-f]+…?", "<token>"),
     (r"(?<=PROVIDER credential_chain, SCOPE ).*(?=\);)", "<where the bucket is>"),
     (r"\b\d+ms$", "<duration>"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<time>"),
+    (r"\b\d{4}-\d\d-\d\d \d\d:\d\d(?=\n|$)", "<minute>"),
     (r"\b\d+(\.\d+)? (bytes|kB|MB|GB)\b", "<size>"),
 ]
 

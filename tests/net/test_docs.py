@@ -17,7 +17,7 @@ NOTHING_TO_RUN = {"howto/github-actions.md"}  # somebody else's machine runs it
 
 # What is there already for the reader of a page.
 BEFORE = {
-    "../README.md": """
+    "howto/describe.md": """
 ```console
 $ mkdir -m 700 ~/.ssh && ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519
 ```
