@@ -35,27 +35,39 @@ void fdl_doctor_tell(const doctor *d, const char *name, fdl_health health, const
 
 /* ---- DuckDB's library -------------------------------------------------------------- */
 
+/* "/usr/lib/fdl/x" of "/usr/bin/../lib/fdl/x"; as it is when that cannot be had. */
+static void told_path(const char *path, char out[PATH_MAX]) {
+    char *absolute = NULL;
+    fdl_error ignored;
+    if (fdl_path_absolute(path, &absolute, &ignored) != FDL_OK || !fdl_str_fit(out, PATH_MAX, absolute))
+        fdl_str_fit(out, PATH_MAX, path);
+    free(absolute);
+}
+
 static void look_at_extension(const doctor *d, fdl_duck *duck, const char *name, const char *why) {
-    char label[64], path[PATH_MAX] = "";
+    char label[64], path[PATH_MAX] = "", told[PATH_MAX];
     fdl_error error;
     snprintf(label, sizeof label, "extension %s", name);
     if (fdl_duck_load_extension(duck, name, &error) != FDL_OK)
         fdl_doctor_tell(d, label, FDL_HEALTH_MISSING, "%s; %s", error.message, why);
-    else if (fdl_duck_find_extension(duck, name, path, &error) == FDL_OK && strchr(path, '/'))
-        fdl_doctor_tell(d, label, FDL_HEALTH_OK, "'%s', %s", path, why);
-    else
+    else if (fdl_duck_find_extension(duck, name, path, &error) == FDL_OK && strchr(path, '/')) {
+        told_path(path, told);
+        fdl_doctor_tell(d, label, FDL_HEALTH_OK, "'%s', %s", told, why);
+    } else
         fdl_doctor_tell(d, label, FDL_HEALTH_OK, "as installed in DuckDB, %s", why);
 }
 
 /* `platform` stays "" without a library. */
 static void look_at_library(const doctor *d, char platform[64]) {
     fdl_duck *duck = NULL;
+    char path[PATH_MAX];
     fdl_error error;
     if (fdl_duck_open(d->context, &duck, &error) != FDL_OK) {
         fdl_doctor_tell(d, "duckdb library", FDL_HEALTH_BROKEN, "%s", error.message);
         return;
     }
-    fdl_doctor_tell(d, "duckdb library", FDL_HEALTH_OK, "%s, '%s'", fdl_duck_version(duck), fdl_duck_library(duck));
+    told_path(fdl_duck_library(duck), path);
+    fdl_doctor_tell(d, "duckdb library", FDL_HEALTH_OK, "%s, '%s'", fdl_duck_version(duck), path);
     look_at_extension(d, duck, "ducklake", "to compare rows and for --flush-inlined");
     look_at_extension(d, duck, "sqlite_scanner", "for --flush-inlined");
     look_at_extension(d, duck, "httpfs", "for --flush-inlined in a bucket or behind a web server");

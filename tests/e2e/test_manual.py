@@ -22,8 +22,10 @@ def shell(*words, script):
 
 
 def rendered(page):
-    done = subprocess.run(["groff", "-k", "-man", "-Tutf8", "-P-cbou", "-ww", page], capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "", f"{page}: {done.stderr}"
+    """As a terminal with Unicode shows it; one without must have a sign for everything too."""
+    for device in ("ascii", "utf8"):
+        done = subprocess.run(["groff", "-k", "-man", f"-T{device}", "-P-cbou", "-ww", page], capture_output=True, text=True)
+        assert done.returncode == 0 and done.stderr == "", f"{page}: {done.stderr}"
     return done.stdout
 
 
