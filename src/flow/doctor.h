@@ -18,8 +18,8 @@ typedef struct doctor {
 
 void fdl_doctor_tell(const doctor *d, const char *name, fdl_health health, const char *format, ...) FDL_PRINTF(4, 5);
 
-/* How the web server behind an http store hands out the file at `key`, and its clock. */
-void fdl_doctor_web_server(const doctor *d, const char *name, fdl_store *store, const char *key);
+/* How the web server behind an http store hands out the file at `key`; with its clock where that is the store's. */
+void fdl_doctor_web_server(const doctor *d, const char *name, fdl_store *store, const char *key, bool with_clock);
 
 /* Room, permissions, the clock, old states of objects, and the promises; whatever of it the store has. */
 void fdl_doctor_store(const doctor *d, fdl_repo *repo);

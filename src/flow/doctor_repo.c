@@ -108,7 +108,7 @@ static void look_at_url(const doctor *d, fdl_repo *repo, const fdl_config *confi
     else
         fdl_doctor_tell(d, "public address", FDL_HEALTH_OK, "'%s' shows this repository", config->url);
     if (code == FDL_OK)
-        fdl_doctor_web_server(d, "public web server", fdl_repo_store(there), key);
+        fdl_doctor_web_server(d, "public web server", fdl_repo_store(there), key, false);
     fdl_repo_free(there);
 }
 
@@ -143,7 +143,7 @@ static void look_at_repository(const doctor *d, fdl_repo *repo) {
     if (code == FDL_OK)
         look_at_newest(d, repo, catalog);
     if (code == FDL_OK)
-        fdl_doctor_web_server(d, "web server", store, catalog[0] ? catalog : FDL_KEY_CONFIG);
+        fdl_doctor_web_server(d, "web server", store, catalog[0] ? catalog : FDL_KEY_CONFIG, true);
     if (code == FDL_OK)
         look_at_url(d, repo, config, catalog[0] ? catalog : FDL_KEY_CONFIG);
     if (look_at_missing_keys(d, store) || code == FDL_OK || code == FDL_NOT_FOUND)

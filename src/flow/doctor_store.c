@@ -35,7 +35,7 @@ static void tell_clock(const doctor *d, const char *whose, int64_t ahead_ms) {
 
 /* ---- a web server ------------------------------------------------------------------- */
 
-void fdl_doctor_web_server(const doctor *d, const char *name, fdl_store *store, const char *key) {
+void fdl_doctor_web_server(const doctor *d, const char *name, fdl_store *store, const char *key, bool with_clock) {
     fdl_http_manners manners;
     fdl_error error;
     fdl_code code = fdl_http_look(store, key, &manners, &error);
@@ -53,7 +53,7 @@ void fdl_doctor_web_server(const doctor *d, const char *name, fdl_store *store, 
                         "'%s' sends no strong ETag, so a read that breaks off cannot go on: turn ETags on", store->address);
     else
         fdl_doctor_tell(d, name, FDL_HEALTH_OK, "exact parts of files, with an ETag, not compressed");
-    if (code == FDL_OK && manners.tells_time)
+    if (code == FDL_OK && with_clock && manners.tells_time)
         tell_clock(d, store->address, manners.ahead_ms);
 }
 

@@ -214,9 +214,12 @@ def test_the_public_address(sound, tmp_path, served, nginx):
     repo = Repo(served / "lake", "--url", f"{nginx.url}/lake")
     found = doctor(repo.address)
     assert found["public address"] == ("ok", f"'{nginx.url}/lake/' shows this repository")
-    assert found["public web server"][0] == found["clock"][0] == "ok"
+    assert found["public web server"][0] == "ok"
     found = doctor(f"{nginx.url}/lake")
-    assert "public address" not in found and found["web server"][0] == "ok"
+    assert "public address" not in found and found["web server"][0] == found["clock"][0] == "ok"
+    (served / "alias").symlink_to("lake")
+    found = doctor(f"{nginx.url}/alias")
+    assert found["public address"][0] == found["public web server"][0] == found["web server"][0] == found["clock"][0] == "ok"
     shutil.copytree(sound.folder, served / "other")
     other = Repo(served / "wrong", "--url", f"{nginx.url}/other")
     found = doctor(other.address, code=FAILURE)
