@@ -28,6 +28,13 @@ fdl_code fdl_duck_fail(fdl_error *error, const char *said) {
     return fdl_fail(error, FDL_FAILED, NULL, "duckdb: %.*s", (int)strcspn(said, "\r\n"), said);
 }
 
+fdl_code fdl_duck_name_file(const char *path, fdl_code code, fdl_code as, fdl_error *error) {
+    if (code != FDL_FAILED || error == NULL || strncmp(error->message, "duckdb: ", 8) != 0)
+        return code;
+    fdl_error said = *error;
+    return fdl_fail(error, as, path, "cannot read the catalog '%s': %s", path, said.message);
+}
+
 /*
  * One thread, since catalogs are small and other work runs beside us; nothing
  * fetched, nothing loaded unasked, nothing read or left in the home or the
@@ -93,7 +100,7 @@ const char *fdl_duck_library(const fdl_duck *duck) {
 }
 
 void fdl_duck_free(fdl_duck *duck) {
-    if (duck == NULL)
+    if (duck == NULL || duck->lost)
         return;
     if (duck->connection != NULL)
         duck->api->disconnect(&duck->connection);
@@ -138,7 +145,7 @@ fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fd
     if (code == FDL_OK)
         code = fdl_buf_add_format(&sql, error, " AS %s (TYPE duckdb, READ_ONLY)", alias);
     if (code == FDL_OK)
-        code = run(duck, sql.data, error);
+        code = fdl_duck_exec_limited(duck, sql.data, error);
     free(absolute);
     fdl_buf_clear(&sql);
     return code;

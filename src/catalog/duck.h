@@ -32,8 +32,14 @@ const char *fdl_duck_library(const fdl_duck *duck);
 /* Runs statements; FDL_FAILED with DuckDB's first line. */
 fdl_code fdl_duck_exec(fdl_duck *duck, fdl_error *error, const char *format, ...) FDL_PRINTF(3, 4);
 
-/* Attaches a DuckDB file read-only as `alias` (a plain identifier). */
+/*
+ * Attaches a DuckDB file read-only as `alias` (a plain identifier).  A stranger can make one that keeps DuckDB
+ * busy for ever: after a minute this is FDL_FAILED, and the session is only to be freed.
+ */
 fdl_code fdl_duck_attach(fdl_duck *duck, const char *path, const char *alias, fdl_error *error);
+
+/* DuckDB's failure while it reads a stranger's file says which file, and is `as`; other errors stay what they are. */
+fdl_code fdl_duck_name_file(const char *path, fdl_code code, fdl_code as, fdl_error *error);
 
 /*
  * Loads one of DuckDB's own extensions ("ducklake") from the places

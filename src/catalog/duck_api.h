@@ -115,7 +115,14 @@ struct fdl_duck {
     fdl_duck_database database;
     fdl_duck_connection connection;
     const char *library_path; /* to find extensions beside it; belongs to the process */
+    bool lost;                /* a statement ran over its time: it keeps the session, for good */
 };
+
+/*
+ * Runs a statement that may take 60 s of processor time, or half of what the process may use.
+ * FDL_FAILED: it took longer.  The session is lost then: it is only to be freed.
+ */
+fdl_code fdl_duck_exec_limited(fdl_duck *duck, const char *sql, fdl_error *error);
 
 /* The library, loaded now if it was not; `path` (may be NULL) is where it was found. */
 fdl_code fdl_duck_load(const fdl_context *context, const fdl_duck_api **out, const char **path, fdl_error *error);

@@ -132,14 +132,6 @@ fdl_code fdl_live_expand(const fdl_live *catalog, const char *text, fdl_buf *sql
     return code;
 }
 
-/* A failure of DuckDB's while it reads a stranger's file says which file. */
-static fdl_code name_file(const fdl_live *catalog, fdl_code code, fdl_code as, fdl_error *error) {
-    if (code != FDL_FAILED || error == NULL || strncmp(error->message, "duckdb: ", 8) != 0)
-        return code;
-    fdl_error said = *error;
-    return fdl_fail(error, as, catalog->path, "cannot read the catalog '%s': %s", catalog->path, said.message);
-}
-
 static fdl_code run(fdl_duck *duck, const fdl_live *catalog, const char *text, fdl_error *error) {
     fdl_buf sql;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
@@ -151,7 +143,7 @@ static fdl_code run(fdl_duck *duck, const fdl_live *catalog, const char *text, f
 }
 
 fdl_code fdl_live_run(fdl_duck *duck, const fdl_live *catalog, const char *text, fdl_error *error) {
-    return name_file(catalog, run(duck, catalog, text, error), FDL_FAILED, error);
+    return fdl_duck_name_file(catalog->path, run(duck, catalog, text, error), FDL_FAILED, error);
 }
 
 fdl_code fdl_live_query(fdl_duck *duck, const fdl_live *catalog, const char *text, fdl_row_callback callback,
@@ -162,7 +154,7 @@ fdl_code fdl_live_query(fdl_duck *duck, const fdl_live *catalog, const char *tex
     if (code == FDL_OK)
         code = fdl_duck_query(duck, sql.data, callback, data, error);
     fdl_buf_clear(&sql);
-    return name_file(catalog, code, FDL_FAILED, error);
+    return fdl_duck_name_file(catalog->path, code, FDL_FAILED, error);
 }
 
 fdl_code fdl_live_text(const fdl_live *catalog, const fdl_cell *cell, const char *what, size_t limit_bytes,
@@ -268,7 +260,7 @@ static fdl_code attach(fdl_duck *duck, const fdl_live *catalog, fdl_error *error
     if (code == FDL_OK)
         code = fdl_str_format(&alias, error, "file_%s", catalog->name);
     if (code == FDL_OK)
-        code = name_file(catalog, fdl_duck_attach(duck, catalog->path, alias, error), FDL_REFUSED, error);
+        code = fdl_duck_name_file(catalog->path, fdl_duck_attach(duck, catalog->path, alias, error), FDL_REFUSED, error);
     free(alias);
     return code;
 }
@@ -291,7 +283,7 @@ static fdl_code prepare(fdl_duck *duck, fdl_live *catalog, fdl_error *error) {
         code = fdl_live_query(duck, catalog, "SELECT max(snapshot_id)::BIGINT FROM file_@.main.ducklake_snapshot",
                               take_snapshot, catalog, error);
     if (code == FDL_OK)
-        code = name_file(catalog, lay_views(duck, catalog, error), FDL_REFUSED, error);
+        code = fdl_duck_name_file(catalog->path, lay_views(duck, catalog, error), FDL_REFUSED, error);
     if (code == FDL_OK)
         code = fdl_live_query(duck, catalog, contradictions_query, refuse_contradiction, catalog, error);
     return code;
@@ -364,8 +356,8 @@ fdl_code fdl_live_check_inlined(fdl_duck *duck, const fdl_live *catalog, fdl_err
         " AND table_name <> 'ducklake_inlined_data_tables'",
         add_inlined, &found, error);
     if (code == FDL_OK && found.sql.length > 0)
-        code =
-            name_file(catalog, fdl_duck_query(duck, found.sql.data, refuse_inlined, &found, error), FDL_FAILED, error);
+        code = fdl_duck_name_file(catalog->path, fdl_duck_query(duck, found.sql.data, refuse_inlined, &found, error),
+                                  FDL_FAILED, error);
     fdl_buf_clear(&found.sql);
     return code;
 }

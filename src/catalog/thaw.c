@@ -184,7 +184,7 @@ fdl_code fdl_catalog_thaw(const fdl_context *context, const char *frozen, const 
     if (code == FDL_OK)
         code = fdl_duck_open(context, &source.duck, error);
     if (code == FDL_OK)
-        code = fdl_duck_attach(source.duck, frozen, "frozen", error);
+        code = fdl_duck_name_file(frozen, fdl_duck_attach(source.duck, frozen, "frozen", error), FDL_REFUSED, error);
     if (code == FDL_OK)
         code = fdl_duck_lock(source.duck, error);
     if (code == FDL_OK)
