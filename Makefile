@@ -85,6 +85,7 @@ soak: check-sanitizers all
 	FDL_TEST_SWEEP=every $(PYTEST) -q -n $(JOBS) tests/net/test_program_faults.py
 	FDL_TEST_SWEEP=every $(PYTEST) -q -n $(JOBS) tests/e2e/test_interruption.py
 	FDL_TEST_SWEEP=every $(CTEST) --test-dir build/asan-ubsan -R unit/flow
+	FDL_TEST_SWEEP=every FDL_BUILD=build/asan-ubsan $(PYTEST) -q -s tests/host/test_races.py
 	FDL_TEST_HISTORIES=$(HISTORIES) FDL_TEST_FIRST_SEED=$(FIRST_SEED) $(PYTEST) -q -n $(JOBS) tests/e2e/test_history_model.py
 	@echo "$(HISTORIES) random histories, seeds from $(FIRST_SEED) on: each as its model says"
 

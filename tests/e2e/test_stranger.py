@@ -275,7 +275,7 @@ def test_a_giant_or_a_deep_file_is_refused_in_little_memory(hostile, web, name):
         path.unlink(missing_ok=True)
         if content is None:
             with open(path, "wb") as file:
-                file.truncate(8 << 30)
+                file.truncate(1 << 30)
         else:
             path.write_bytes(content)
         for reader, repo in [("verify", hostile.folder)] + [("clone", web)] * (content is not None):
