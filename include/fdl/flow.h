@@ -40,6 +40,7 @@ typedef struct fdl_location {
     const char *format; /* the DuckLake format of the catalog at the URL; belongs to `version` */
     const char *catalog_path; /* of that catalog, in the version's folder; belongs to `version` */
     char *catalog_url;
+    char *local_path; /* where fdl_location_keep keeps it; NULL before */
 } fdl_location;
 
 /* FDL_EXPIRED with the reason for a version that is gone. */
@@ -54,6 +55,14 @@ FDL_API void fdl_location_clear(fdl_location *location);
  */
 FDL_API fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location, const char *release,
                                          fdl_error *error);
+
+/*
+ * Fetches the catalog, packed where the version has it so, proves it, and keeps it
+ * in the user's cache, $XDG_CACHE_HOME/fdl/catalogs/: the statement then names that
+ * file.  What is there already is proved and not fetched.  Files that nobody asked
+ * for in 30 days are deleted when another one comes.
+ */
+FDL_API fdl_code fdl_location_keep(fdl_repo *repo, fdl_location *location, fdl_error *error);
 
 /*
  * The whole ATTACH statement to read with, ending in ';'; released with free().

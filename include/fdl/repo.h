@@ -101,6 +101,7 @@ typedef struct fdl_version {
     char *author_email; /* NULL if none */
     char *message;
     fdl_catalog_record catalog; /* the main one; its format is `ducklake.format` */
+    fdl_file_record packed;     /* `catalog.zstd`: the same, packed; path NULL when absent */
     fdl_file_record dataset;
     fdl_file_record files;      /* path NULL when absent */
     fdl_catalog_record *others; /* `catalogs`, other formats */

@@ -17,6 +17,7 @@
 void fdl_location_clear(fdl_location *location) {
     fdl_version_clear(&location->version);
     free(location->catalog_url);
+    free(location->local_path);
     memset(location, 0, sizeof *location);
 }
 
@@ -114,7 +115,7 @@ static fdl_code reader_urls(fdl_repo *repo, const fdl_location *location, const 
     if (code == FDL_OK)
         code = fdl_key_url(root, key, &url, error);
     if (code == FDL_OK)
-        code = fdl_str_format(catalog, error, "ducklake:%s", url);
+        code = fdl_str_format(catalog, error, "ducklake:%s", location->local_path ? location->local_path : url);
     if (code == FDL_OK)
         code = fdl_key_url(root, config->data_dir, data, error);
     free(url);

@@ -1,5 +1,5 @@
 /*
- * carries.c - files.json and catalogs/, made while a version is built.
+ * carries.c - files.json, catalogs/ and the packed catalog, made while a version is built.
  */
 #include "flow/carries.h"
 
@@ -13,6 +13,7 @@
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/text.h"
+#include "util/zstd.h"
 
 fdl_code fdl_carry_record(const char *folder, const char *name, fdl_file_record *out, fdl_error *error) {
     char *path = NULL;
@@ -127,6 +128,25 @@ static fdl_code enter(const char *folder, const char *name, const char *format, 
         code = fdl_str_copy(&record->format, format, error);
     if (code == FDL_OK)
         code = fdl_str_format(&record->storage, error, "duckdb-%s", fdl_other_storage(format));
+    return code;
+}
+
+fdl_code fdl_carry_packed(const char *folder, fdl_version *version, fdl_error *error) {
+    char *catalogs = NULL, *from = NULL, *to = NULL;
+    fdl_code code = fdl_str_format(&catalogs, error, "%s/" FDL_FOLDER_CATALOGS, folder);
+    if (code == FDL_OK)
+        code = fdl_folder_make(catalogs, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&from, error, "%s/%s", folder, version->catalog.file.path);
+    if (code == FDL_OK)
+        code = fdl_str_format(&to, error, "%s/%s", folder, FDL_FILE_PACKED);
+    if (code == FDL_OK)
+        code = fdl_zstd_file(from, to, error);
+    if (code == FDL_OK)
+        code = fdl_carry_record(folder, FDL_FILE_PACKED, &version->packed, error);
+    free(to);
+    free(from);
+    free(catalogs);
     return code;
 }
 

@@ -27,6 +27,9 @@ fdl_code fdl_carry_index(fdl_repo *repo, fdl_frozen *frozen, const char *folder,
  */
 fdl_code fdl_carry_formats(fdl_repo *repo, const char *folder, fdl_version *version, fdl_error *error);
 
+/* The catalog packed, for readers who want all of it. */
+fdl_code fdl_carry_packed(const char *folder, fdl_version *version, fdl_error *error);
+
 /* The record of "<folder>/<name>": its path, size and sha256. */
 fdl_code fdl_carry_record(const char *folder, const char *name, fdl_file_record *out, fdl_error *error);
 

@@ -14,6 +14,7 @@
 #include <sys/random.h>
 
 #include "fdl.h"
+#include "flow/catalog_get.h"
 #include "flow/pending.h"
 #include "flow/work.h"
 #include "repo/layout.h"

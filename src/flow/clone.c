@@ -18,6 +18,7 @@
 
 #include "catalog/catalog.h"
 #include "fdl.h"
+#include "flow/catalog_get.h"
 #include "flow/keyset.h"
 #include "flow/scratch.h"
 #include "flow/sources.h"
@@ -376,6 +377,8 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
     for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
         code = copy_record(c, version, &version->others[i].file, true, error);
     if (code == FDL_OK)
+        code = copy_record(c, version, &version->packed, true, error);
+    if (code == FDL_OK)
         code = send(c, key, catalog, error);
     if (catalog)
         unlink(catalog);
@@ -449,18 +452,21 @@ static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired,
     return code == FDL_OK && *withdrawn ? remember_withdrawn(c, version, error) : code;
 }
 
-static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error *error) {
+static fdl_code remove_file(clone *c, const fdl_version *version, const char *name, fdl_error *error) {
     char key[FDL_KEY_BYTES];
-    fdl_code code = FDL_OK;
-    for (size_t i = 0; code == FDL_OK && i <= version->other_count; i++) {
-        const fdl_catalog_record *record = i ? &version->others[i - 1] : &version->catalog;
-        bool there = false;
-        code = fdl_key_version(key, version->id, record->file.path, error);
-        if (code == FDL_OK)
-            code = fdl_keyset_has(&c->there, key, &there, NULL, error);
-        if (code == FDL_OK && there)
-            code = fdl_store_remove(c->target, key, (fdl_condition){.kind = FDL_ALWAYS}, error);
-    }
+    bool there = false;
+    fdl_code code = fdl_key_version(key, version->id, name, error);
+    if (code == FDL_OK)
+        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
+    return code == FDL_OK && there ? fdl_store_remove(c->target, key, (fdl_condition){.kind = FDL_ALWAYS}, error) : code;
+}
+
+static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error *error) {
+    fdl_code code = remove_file(c, version, version->catalog.file.path, error);
+    if (code == FDL_OK && version->packed.path)
+        code = remove_file(c, version, version->packed.path, error);
+    for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
+        code = remove_file(c, version, version->others[i].file.path, error);
     return code;
 }
 

@@ -306,6 +306,8 @@ static fdl_code describe_catalog(commit *c, fdl_error *error) {
         code = fdl_str_copy(&record->format, FDL_DUCKLAKE_FORMAT, error);
     if (code == FDL_OK)
         code = fdl_str_copy(&record->storage, "duckdb-" FDL_DUCKDB_STORAGE, error);
+    if (code == FDL_OK)
+        code = fdl_carry_packed(c->folder, &c->version, error);
     return code == FDL_OK ? fdl_carry_formats(c->repo, c->folder, &c->version, error) : code;
 }
 

@@ -239,7 +239,7 @@ static fdl_code look_again(expire *e, fdl_error *error) {
 
 static bool is_catalog(const fdl_version *version, const char *name) {
     if (strcmp(name, version->catalog.file.path) == 0 || strcmp(name, FDL_FILE_CATALOG) == 0 ||
-        fdl_str_starts(name, "catalogs/"))
+        fdl_str_starts(name, FDL_FOLDER_CATALOGS "/") || (version->packed.path && strcmp(name, version->packed.path) == 0))
         return true;
     for (size_t i = 0; i < version->other_count; i++)
         if (strcmp(name, version->others[i].file.path) == 0)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/work.h"
+#include "flow/catalog_get.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/text.h"

@@ -37,6 +37,7 @@ typedef struct item {
     char sha256[FDL_SHA256_BYTES]; /* "": not known */
     uint64_t size_bytes;
     bool often_there; /* looked for before it is sent */
+    bool spare;       /* readers do without it */
     bool there;
     bool sent; /* by this very run */
 } item;
@@ -160,6 +161,14 @@ static fdl_code add_record(upload *u, const fdl_file_record *record, fdl_error *
     return record->path ? add_version_file(u, record->path, record->sha256, false, error) : FDL_OK;
 }
 
+static fdl_code add_packed(upload *u, fdl_error *error) {
+    size_t place = u->count;
+    fdl_code code = add_record(u, &u->version->packed, error);
+    if (u->count > place)
+        u->items[place].spare = true;
+    return code;
+}
+
 static fdl_code add_all(upload *u, fdl_error *error) {
     fdl_code code = add_data(u, error);
     if (code == FDL_OK)
@@ -169,6 +178,8 @@ static fdl_code add_all(upload *u, fdl_error *error) {
         code = add_record(u, &u->version->catalog.file, error);
     for (size_t i = 0; i < u->version->other_count && code == FDL_OK; i++)
         code = add_record(u, &u->version->others[i].file, error);
+    if (code == FDL_OK)
+        code = add_packed(u, error);
     if (code == FDL_OK)
         code = add_record(u, &u->version->dataset, error);
     if (code == FDL_OK)
@@ -274,7 +285,7 @@ static fdl_code look_for(look *l, const char *folder, const char *name, uint64_t
 }
 
 static bool is_relied_on(const upload *u, const item *one) {
-    return u->store->can_list || (!one->sent && !one->there);
+    return !one->spare && (u->store->can_list || (!one->sent && !one->there));
 }
 
 static fdl_code collect(const upload *u, look *l, fdl_error *error) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fdl.h"
+#include "flow/catalog_get.h"
 #include "flow/opened.h"
 #include "flow/scratch.h"
 #include "flow/work.h"

@@ -210,6 +210,8 @@ static fdl_code check_catalog(verify *v, const fdl_version *version, const sound
     bool readable = frozen != NULL;
     fdl_frozen_free(frozen);
     if (code == FDL_OK)
+        code = fdl_verify_packed(v, version, error);
+    if (code == FDL_OK)
         code = fdl_verify_others(v, version, readable ? local.path : NULL, error);
     fdl_local_file_clear(&local);
     return code;
@@ -266,6 +268,8 @@ static fdl_code check_gone(verify *v, const fdl_version *version, const fdl_file
 static fdl_code check_expired(verify *v, const fdl_version *version, fdl_error *error) {
     v->result->expired++;
     fdl_code code = check_gone(v, version, &version->catalog.file, error);
+    if (code == FDL_OK && version->packed.path)
+        code = check_gone(v, version, &version->packed, error);
     for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
         code = check_gone(v, version, &version->others[i].file, error);
     for (size_t i = 0; i < v->refs.count; i++)

@@ -81,6 +81,9 @@ fdl_code fdl_verify_signature(verify *v, const fdl_version *version, const char 
 fdl_code fdl_verify_dataset(verify *v, const fdl_version *version, fdl_frozen *frozen, fdl_error *error);
 fdl_code fdl_verify_index(verify *v, const fdl_version *version, fdl_frozen *frozen, fdl_error *error);
 
+/* Whether the packed catalog is the main one, packed; FDL_OK where there is none. */
+fdl_code fdl_verify_packed(verify *v, const fdl_version *version, fdl_error *error);
+
 /* Whether the catalogs in other formats name the same as `catalog`, the main one; NULL when that cannot be read. */
 fdl_code fdl_verify_others(verify *v, const fdl_version *version, const char *catalog, fdl_error *error);
 

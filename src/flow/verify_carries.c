@@ -15,6 +15,7 @@
 #include "repo/layout.h"
 #include "util/json.h"
 #include "util/text.h"
+#include "util/zstd.h"
 
 /* ---- the signature --------------------------------------------------------------- */
 
@@ -178,6 +179,35 @@ fdl_code fdl_verify_index(verify *v, const fdl_version *version, fdl_frozen *fro
                            c.index_count - c.matched);
     free(c.example);
     fdl_map_clear(&c.lines);
+    return fdl_verify_judge(v, code, key, error);
+}
+
+/* ---- the packed catalog ------------------------------------------------------------------ */
+
+static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
+    return fdl_unzstd_add(data, bytes, length, error);
+}
+
+fdl_code fdl_verify_packed(verify *v, const fdl_version *version, fdl_error *error) {
+    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES] = "";
+    fdl_unzstd unzstd = {0};
+    uint64_t before = v->result->findings;
+    if (!version->packed.path)
+        return FDL_OK;
+    fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
+    if (code == FDL_OK)
+        code = fdl_verify_object(v, key, version->packed.bytes, version->packed.sha256, FDL_FILE_VERSION, error);
+    if (code != FDL_OK || v->result->findings > before)
+        return code;
+    code = fdl_unzstd_start(&unzstd, key, NULL, version->catalog.file.bytes, error);
+    if (code == FDL_OK)
+        code = fdl_store_get(v->store, key, NULL, unpack_piece, &unzstd, NULL, error);
+    if (code == FDL_OK)
+        code = fdl_unzstd_finish(&unzstd, sha256, error);
+    if (code == FDL_OK && strcmp(sha256, version->catalog.file.sha256) != 0)
+        fdl_verify_finding(v, key, "'%s' is not '%s' packed: what comes out has sha256 %s", key,
+                           version->catalog.file.path, sha256);
+    fdl_unzstd_drop(&unzstd);
     return fdl_verify_judge(v, code, key, error);
 }
 

@@ -75,6 +75,8 @@ static const char *sha256_of(const fdl_version *version, const char *name) {
         return version->catalog.file.sha256;
     if (version->files.path && strcmp(name, version->files.path) == 0)
         return version->files.sha256;
+    if (version->packed.path && strcmp(name, version->packed.path) == 0)
+        return version->packed.sha256;
     for (size_t i = 0; i < version->other_count; i++)
         if (strcmp(name, version->others[i].file.path) == 0)
             return version->others[i].file.sha256;

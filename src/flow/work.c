@@ -10,7 +10,7 @@
 
 #include "catalog/duck.h"
 #include "fdl/flow.h"
-#include "flow/meter.h"
+#include "flow/catalog_get.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
@@ -292,39 +292,6 @@ fdl_code fdl_work_attach_statement(const fdl_work *work, fdl_repo *repo, char **
 }
 
 /* ---- the base's catalog --------------------------------------------------- */
-
-static fdl_code download(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter,
-                         fdl_error *error) {
-    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
-    fdl_object object = {0};
-    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
-    if (code == FDL_OK)
-        code = fdl_store_download(fdl_repo_store(repo), key, path, sha256, &object, fdl_meter_moved, meter, error);
-    if (code == FDL_NOT_FOUND)
-        return fdl_fail(error, FDL_NOT_FOUND, key, "version '%s' has no catalog: '%s' is missing in '%s'", version->id,
-                        key, fdl_repo_address(repo));
-    if (code != FDL_OK)
-        return code;
-    if (strcmp(sha256, version->catalog.file.sha256) != 0) {
-        unlink(path);
-        return fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                        version->catalog.file.sha256);
-    }
-    fdl_meter_file(meter);
-    return FDL_OK;
-}
-
-fdl_code fdl_catalog_download(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error) {
-    return download(repo, version, path, NULL, error);
-}
-
-fdl_code fdl_catalog_download_watched(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error) {
-    fdl_meter *meter = fdl_meter_start(fdl_repo_context(repo), "downloading");
-    fdl_meter_expect(meter, 1, version->catalog.file.bytes);
-    fdl_code code = download(repo, version, path, meter, error);
-    fdl_meter_end(meter);
-    return code;
-}
 
 fdl_code fdl_work_base_catalog(const fdl_work *work, fdl_repo *repo, char **out, fdl_error *error) {
     char *path = NULL, *fresh = NULL;

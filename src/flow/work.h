@@ -78,10 +78,4 @@ fdl_code fdl_work_attach_statement(const fdl_work *work, fdl_repo *repo, char **
 /* The base's frozen catalog on this machine: base.duckdb if it is sound, else fetched again.  Released with free(). */
 fdl_code fdl_work_base_catalog(const fdl_work *work, fdl_repo *repo, char **out, fdl_error *error);
 
-/* Fetches a version's catalog to a new file and proves it against version.json. */
-fdl_code fdl_catalog_download(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error);
-
-/* The same, telling whoever watches (context->progress) how far it is. */
-fdl_code fdl_catalog_download_watched(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error);
-
 #endif

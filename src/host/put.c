@@ -40,7 +40,8 @@ static bool is_file_of_version(const char *file) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(file, files[i]) == 0)
             return true;
-    return fdl_str_starts(file, FDL_FOLDER_CATALOGS "/") && fdl_str_ends(file, ".duckdb");
+    return strcmp(file, FDL_FILE_PACKED) == 0 ||
+           (fdl_str_starts(file, FDL_FOLDER_CATALOGS "/") && fdl_str_ends(file, ".duckdb"));
 }
 
 fdl_code fdl_host_may_create(const char *key, fdl_key_kind kind, fdl_error *error) {
@@ -69,7 +70,7 @@ fdl_code fdl_host_check_gone(fdl_repo *repo, const char *key, fdl_key_kind kind,
 }
 
 const fdl_file_record *fdl_host_record_of(const fdl_version *version, const char *file) {
-    const fdl_file_record *const records[] = {&version->catalog.file, &version->dataset, &version->files};
+    const fdl_file_record *const records[] = {&version->catalog.file, &version->packed, &version->dataset, &version->files};
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         if (records[i]->path && strcmp(records[i]->path, file) == 0)
             return records[i];

@@ -23,6 +23,7 @@
 #define FDL_FILE_EXPIRED "expired.json"
 #define FDL_FILE_SIGNATURE "version.json.sig"
 #define FDL_FOLDER_CATALOGS "catalogs" /* in a version's folder */
+#define FDL_FILE_PACKED FDL_FOLDER_CATALOGS "/ducklake.duckdb.zst"
 
 /* Limits on what a stranger's repository may make us read. */
 #define FDL_LIMIT_CONFIG_BYTES (1u << 20)

@@ -28,6 +28,7 @@ void fdl_version_clear(fdl_version *version) {
     free(version->author_email);
     free(version->message);
     catalog_clear(&version->catalog);
+    free(version->packed.path);
     free(version->dataset.path);
     free(version->files.path);
     for (size_t i = 0; i < version->other_count; i++)
@@ -60,6 +61,12 @@ static fdl_code fit_string(const json_t *object, const char *name, const char *f
         code =
             fdl_fail(error, FDL_FAILED, name, "'%s': field '%s' is longer than %zu bytes", name, field, out_bytes - 1);
     return code;
+}
+
+/* null is as good as absent. */
+static bool has(const json_t *object, const char *field) {
+    const json_t *value = json_object_get(object, field);
+    return value && !json_is_null(value);
 }
 
 static fdl_code parse_file(const json_t *object, const char *name, fdl_file_record *out, fdl_error *error) {
@@ -151,6 +158,20 @@ static fdl_code parse_ducklake(const json_t *document, const char *name, fdl_ver
     return FDL_OK;
 }
 
+static fdl_code parse_catalog(const json_t *document, const char *name, fdl_version *out, fdl_error *error) {
+    char inner[INNER_BYTES];
+    json_t *object = NULL;
+    fdl_code code = fdl_json_object(document, name, "catalog", &object, error);
+    inner_name(inner, name, "catalog");
+    if (code == FDL_OK)
+        code = parse_file(object, inner, &out->catalog.file, error);
+    if (code == FDL_OK)
+        code = copy_string(object, inner, "storage", &out->catalog.storage, error);
+    if (code == FDL_OK && has(object, "zstd"))
+        code = parse_file_field(object, inner, "zstd", &out->packed, error);
+    return code;
+}
+
 /* ---- version.json ------------------------------------------------------- */
 
 /* Who we are talking to, before what it says: format first, then id. */
@@ -169,7 +190,6 @@ static fdl_code parse_identity(const json_t *document, const char *name, const c
 
 static fdl_code parse_fields(const json_t *document, const char *name, const char *id, fdl_version *out,
                              fdl_error *error) {
-    char inner[INNER_BYTES];
     fdl_code code = parse_identity(document, name, id, out, error);
     if (code == FDL_OK)
         code = fdl_json_count(document, name, "seq", &out->seq, error);
@@ -182,13 +202,10 @@ static fdl_code parse_fields(const json_t *document, const char *name, const cha
     if (code == FDL_OK)
         code = copy_string(document, name, "message", &out->message, error);
     if (code == FDL_OK)
-        code = parse_file_field(document, name, "catalog", &out->catalog.file, error);
-    if (code == FDL_OK)
-        code = copy_string(json_object_get(document, "catalog"), inner_name(inner, name, "catalog"), "storage",
-                           &out->catalog.storage, error);
+        code = parse_catalog(document, name, out, error);
     if (code == FDL_OK)
         code = parse_file_field(document, name, "dataset", &out->dataset, error);
-    if (code == FDL_OK && !json_is_null(json_object_get(document, "files")) && json_object_get(document, "files"))
+    if (code == FDL_OK && has(document, "files"))
         code = parse_file_field(document, name, "files", &out->files, error);
     if (code == FDL_OK)
         code = parse_others(document, name, out, error);

@@ -74,6 +74,8 @@ static fdl_code check_catalogs(const fdl_version *version, const char *name, fdl
         code = check_text(name, "catalog.storage", version->catalog.storage, error);
     if (code == FDL_OK)
         code = check_file(&version->catalog.file, version->id, name, "catalog.path", "catalog.sha256", error);
+    if (code == FDL_OK && version->packed.path)
+        code = check_file(&version->packed, version->id, name, "catalog.zstd.path", "catalog.zstd.sha256", error);
     if (version->other_count > OTHER_CATALOGS_LIMIT)
         return fdl_fail(error, FDL_FAILED, name, "'%s': field 'catalogs' has more than %u entries", name,
                         OTHER_CATALOGS_LIMIT);

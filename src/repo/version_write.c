@@ -41,10 +41,9 @@ static fdl_code file_object(const fdl_file_record *file, const char *format, con
     return code;
 }
 
-static fdl_code set_file(json_t *document, const char *field, const fdl_file_record *file, const char *storage,
-                         fdl_error *error) {
+static fdl_code set_file(json_t *document, const char *field, const fdl_file_record *file, fdl_error *error) {
     json_t *object = NULL;
-    fdl_code code = file_object(file, NULL, storage, &object, error);
+    fdl_code code = file_object(file, NULL, NULL, &object, error);
     return code == FDL_OK ? fdl_json_set(document, field, object, error) : code;
 }
 
@@ -84,12 +83,23 @@ static fdl_code set_who_and_when(json_t *document, const fdl_version *version, f
     return code == FDL_OK ? fdl_json_set(document, "message", json_string(version->message), error) : code;
 }
 
-static fdl_code set_what(json_t *document, const fdl_version *version, fdl_error *error) {
-    fdl_code code = set_file(document, "catalog", &version->catalog.file, version->catalog.storage, error);
+static fdl_code set_catalog(json_t *document, const fdl_version *version, fdl_error *error) {
+    json_t *object = NULL;
+    fdl_code code = file_object(&version->catalog.file, NULL, version->catalog.storage, &object, error);
+    if (code == FDL_OK && version->packed.path)
+        code = set_file(object, "zstd", &version->packed, error);
     if (code == FDL_OK)
-        code = set_file(document, "dataset", &version->dataset, NULL, error);
+        return fdl_json_set(document, "catalog", object, error);
+    json_decref(object);
+    return code;
+}
+
+static fdl_code set_what(json_t *document, const fdl_version *version, fdl_error *error) {
+    fdl_code code = set_catalog(document, version, error);
+    if (code == FDL_OK)
+        code = set_file(document, "dataset", &version->dataset, error);
     if (code == FDL_OK && version->files.path)
-        code = set_file(document, "files", &version->files, NULL, error);
+        code = set_file(document, "files", &version->files, error);
     if (code == FDL_OK && version->other_count)
         code = set_others(document, version, error);
     if (code == FDL_OK)

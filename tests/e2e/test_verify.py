@@ -97,6 +97,7 @@ def damage(repo):
     flip(repo.file(2, "catalogs/0.3.duckdb"))
     flip(repo.file(3, "files.json"))
     repo.file(3, "catalogs/0.3.duckdb").unlink()
+    flip(repo.file(3, "catalogs/ducklake.duckdb.zst"))
     (repo.folder / one).unlink()
     (repo.folder / files[0]).write_bytes(b"PAR1" * 1000)
     [original] = repo.path("sources").iterdir()
@@ -105,7 +106,7 @@ def damage(repo):
         [
             repo.key(1, "ducklake.duckdb"), repo.key(1, "dataset.json"),
             repo.key(2, "dataset.json"), repo.key(2, "catalogs/0.3.duckdb"),
-            repo.key(3, "files.json"), repo.key(3, "catalogs/0.3.duckdb"),
+            repo.key(3, "files.json"), repo.key(3, "catalogs/0.3.duckdb"), repo.key(3, "catalogs/ducklake.duckdb.zst"),
             one, files[0], f"sources/{original.name}",
         ]
     )  # fmt: skip
@@ -150,12 +151,13 @@ def test_a_catalog_that_says_another_thing_of_a_file_or_is_none_is_told(repo):
     repo.sql(3, f"UPDATE ducklake_data_file SET record_count = 2 WHERE {of_u}")
     repo.file(1, "ducklake.duckdb").write_bytes(b"not a catalog" * 1000)
     repo.forge(1)
-    beside = ["dataset.json", "files.json", "catalogs/0.3.duckdb"]
-    told = sorted([*(repo.key(number, name) for number in (2, 3) for name in beside), repo.key(1, "ducklake.duckdb")])
+    beside = ["dataset.json", "files.json", "catalogs/0.3.duckdb", "catalogs/ducklake.duckdb.zst"]
+    of_first = ["ducklake.duckdb", "catalogs/ducklake.duckdb.zst"]
+    told = sorted([*(repo.key(number, name) for number in (2, 3) for name in beside), *(repo.key(1, name) for name in of_first)])
     # The first to name the file is asked first; each other claim is looked at too.
     assert repo.findings("--all") == sorted([*told, *shared])
     assert repo.findings("--all", "--data") == sorted([*told, *shared, *shared])
-    assert repo.findings("v1") == [repo.key(1, "ducklake.duckdb")]
+    assert repo.findings("v1") == sorted(repo.key(1, name) for name in of_first)
 
 
 def test_data_is_read_with_data_alone(repo):
@@ -203,7 +205,7 @@ MARKER = '{"expired_at": "2026-12-01T00:00:00Z", "reason": "retention"}'
 def test_expired_versions_have_no_catalog_and_no_ref(repo):
     repo.file(1, "expired.json").write_text(MARKER)
     repo.file(2, "expired.json").write_text("soon")
-    catalogs = [repo.key(1, "ducklake.duckdb"), repo.key(1, "catalogs/0.3.duckdb")]
+    catalogs = [repo.key(1, name) for name in ("ducklake.duckdb", "catalogs/ducklake.duckdb.zst", "catalogs/0.3.duckdb")]
     assert repo.findings("--all") == sorted([*catalogs, repo.key(2, "expired.json"), "refs/tags/v1"])
     for key in catalogs:
         (repo.folder / key).unlink()

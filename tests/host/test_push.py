@@ -206,7 +206,7 @@ def test_an_address_that_ran_out_is_asked_for_again_and_no_other(s3_site):
     questions = [one.body_bytes for one in s3_site.proxy.seen if one.method == "POST"]
     assert len(questions) == 3 and questions[2] < questions[1] / 4
     direct = [one.target for one in s3_site.gate.seen if "X-Amz-Signature" in one.target]
-    assert len(direct) == 7 + 2  # three data files, four of the version; one twice for each fault
+    assert len(direct) == 8 + 2  # three data files, five of the version; one twice for each fault
     s3_site.sound()
 
     writer.commit("INSERT INTO lake.u VALUES (2)")
@@ -334,7 +334,7 @@ def test_a_version_waits_for_approval_and_those_behind_it_wait_here(stack, tmp_p
     assert not status["moved"] and "waits" not in writer.fdl("status", writer.work).stderr
     site.at_store("requests", site.store, "approve", "1")
     assert writer.push("--json").json == {
-        "branch": "main", "pushed": [first], "uploaded_files": 5, "uploaded_bytes": sum_of_last(site),
+        "branch": "main", "pushed": [first], "uploaded_files": 6, "uploaded_bytes": sum_of_last(site),
         "waiting": second, "request": {"number": 2, "state": "waiting"},
     }
     site.at_store("requests", site.store, "reject", "2", "-m", "not like this")
@@ -421,6 +421,6 @@ def test_a_terminal_is_told_how_far_a_long_push_is_and_nothing_else_is(folder_si
         os.close(ours)
         return "".join(pieces)
 
-    line = r"\ruploading \d of 4 files, [\d.]+ \w+ of [\d.]+ \w+, [\d.]+ \w+/s, [\d:]+( s)? left\x1b\[K"
+    line = r"\ruploading \d of 5 files, [\d.]+ \w+ of [\d.]+ \w+, [\d.]+ \w+/s, [\d:]+( s)? left\x1b\[K"
     assert re.fullmatch(rf"({line})+\r\x1b\[K", said_by_a_slow_push(terminal=True))
     assert said_by_a_slow_push("-q", terminal=True) == "" == said_by_a_slow_push(terminal=False)

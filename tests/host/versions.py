@@ -49,6 +49,8 @@ class Version:
         record = self.record
         self.files[self.key(name)] = data
         record[field].update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+        if packed := record[field].pop("zstd", None):  # which would be of the old one
+            del self.files[self.key(packed["path"])]
         self.files[self.key("version.json")] = json.dumps(record).encode()
         return self
 

@@ -3,7 +3,10 @@
 What the program prints is pasted into DuckDB as it is.  Requests are counted by the proxy, not timed.
 """
 
+import os
 import shutil
+import subprocess
+import time
 import uuid
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import harness
 import pytest
 from careless import CarelessProxy
 from fault_proxy import FaultProxy
-from harness import CONFLICT, FAILURE, NOT_FOUND, OK, text
+from harness import CONFLICT, FAILURE, NOT_FOUND, OK, USAGE, text
 from test_verify import Damaged, damage, lie, sound  # noqa: F401
 from tools import duck_at
 
@@ -299,6 +302,67 @@ def test_reading_over_http_costs_few_requests(folder_lake, web_proxy):
         assert web_proxy.count() <= most, [seen.target for seen in web_proxy.seen]
 
 
+def test_a_local_attach_fetches_the_catalog_once_and_packed_and_proves_it_each_time(folder_lake, web_proxy, tmp_path):
+    url, version = f"{web_proxy.url}/lake", folder_lake.head()
+    folder_lake.variables = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    kept = tmp_path / "cache" / "fdl" / "catalogs"
+    catalog, packed = (folder_lake.address / "versions" / version / name for name in ("ducklake.duckdb", "catalogs/ducklake.duckdb.zst"))
+    plain = catalog.read_bytes()
+
+    def attach(code=OK):
+        web_proxy.reset()
+        return folder_lake.fdl("attach", url, "--local", "--json", code=code)
+
+    def fetched():
+        return [seen.target.rpartition("/")[2] for seen in web_proxy.seen if "ducklake.duckdb" in seen.target]
+
+    said = attach().json
+    assert fetched() == ["ducklake.duckdb.zst"] and web_proxy.count() == 6, [seen.target for seen in web_proxy.seen]
+    assert packed.stat().st_size < len(plain) / 10
+    file = Path(said["local"])
+    assert file.parent == kept and file.read_bytes() == plain and text(f"ducklake:{file}") in said["attach"]
+    web_proxy.reset()
+    with duck_at({}, said["attach"]) as con:
+        assert con.execute("SELECT count(*), sum(i) FROM lake.t").fetchall() == [(99, 4947)]
+    assert fetched() == [] and web_proxy.count(part="/data/") == web_proxy.count() > 0
+    assert attach().json == said and fetched() == [] and web_proxy.count() == 5
+
+    file.write_bytes(plain[:-1] + bytes([plain[-1] ^ 1]))
+    Path(f"{file}.wal").write_bytes(b"somebody wrote")
+    assert attach().json == said and fetched() == ["ducklake.duckdb.zst"]
+    assert file.read_bytes() == plain and sorted(path.name for path in kept.iterdir()) == [file.name, "lock"]
+
+    # What nobody asked for in a month goes when something is fetched; two who fetch at once do not meet.
+    file.unlink()
+    old, young = kept / f"{'0' * 64}.duckdb", kept / f"{'1' * 64}.duckdb"
+    for path, days in ((old, 31), (young, 29)):
+        path.touch()
+        os.utime(path, (0, time.time() - days * 86400))
+    command, env = harness.command("attach", url, "--local"), harness.environment(**folder_lake.variables)
+    both = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE) for _ in range(2)]
+    assert {process.communicate()[0].decode().strip() for process in both} == {said["attach"]}
+    assert file.read_bytes() == plain and not old.exists() and young.exists()
+
+    # A version without a packed catalog is fetched plain; a packed one that is something else is not taken.
+    file.unlink()
+    moved = packed.rename(tmp_path / "packed")
+    assert attach().json == said and fetched() == ["ducklake.duckdb.zst", "ducklake.duckdb"] and file.read_bytes() == plain
+    for harm in (moved.read_bytes()[:-9], b"nonsense", zstd(plain + b"x" * 5_000_000), zstd(plain[:-1] + b"?")):
+        file.unlink(missing_ok=True)
+        packed.write_bytes(harm)
+        assert "catalogs/ducklake.duckdb.zst' is damaged" in attach(code=FAILURE).json["error"]["message"]
+        assert not [path for path in kept.iterdir() if "new" in path.name or path == file]
+    folder_lake.variables = {"XDG_CACHE_HOME": "relative", "HOME": None}
+    assert "XDG_CACHE_HOME" in attach(code=USAGE).json["error"]["message"]
+
+
+def zstd(data):
+    """A frame of zstd that holds the bytes as they are."""
+    pieces = [data[at : at + 65536] for at in range(0, len(data), 65536)]
+    blocks = [(len(piece) << 3 | (piece is pieces[-1])).to_bytes(3, "little") + piece for piece in pieces]
+    return b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(blocks)
+
+
 def test_a_push_costs_the_same_whatever_it_brings_and_whatever_the_history_and_the_refs(counted):
     counted.publish("CREATE TABLE lake.t AS SELECT range AS i FROM range(10)")
     costs = []
@@ -308,14 +372,14 @@ def test_a_push_costs_the_same_whatever_it_brings_and_whatever_the_history_and_t
         counted.proxy.reset()
         counted.push()
         costs.append(counted.proxy.count())
-    assert max(costs) <= 13 and len(set(costs)) == 1, costs
+    assert max(costs) <= 14 and len(set(costs)) == 1, costs
     counted.fdl("tag", counted.address, "v1")
     counted.fdl("branch", counted.address, "side", "HEAD~2")
     counted.write("INSERT INTO lake.t VALUES (77)")
     counted.commit()
     counted.proxy.reset()
     counted.push()
-    assert counted.proxy.count() <= 13 + 2, [seen.target for seen in counted.proxy.seen]
+    assert counted.proxy.count() <= 14 + 2, [seen.target for seen in counted.proxy.seen]
 
 
 def test_a_commit_without_news_costs_one_request(counted):

@@ -1,0 +1,99 @@
+/*
+ * catalog_get.c - a version's catalog as a file of this machine.
+ *
+ * DuckDB's files are mostly air: packed, a catalog is a tenth of its size or less.
+ * Whatever way it comes, the sha256 in version.json is of what lies in the file.
+ */
+#include "flow/catalog_get.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "flow/meter.h"
+#include "repo/layout.h"
+#include "util/text.h"
+#include "util/zstd.h"
+
+static fdl_code judge(const char *key, const char *path, const char *sha256, const fdl_file_record *file,
+                      fdl_error *error) {
+    if (strcmp(sha256, file->sha256) == 0)
+        return FDL_OK;
+    unlink(path);
+    return fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
+                    file->sha256);
+}
+
+static fdl_code get_plain(fdl_repo *repo, const fdl_version *version, const fdl_file_record *file, const char *path,
+                          fdl_meter *meter, fdl_error *error) {
+    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
+    fdl_code code = fdl_key_version(key, version->id, file->path, error);
+    fdl_meter_expect(meter, 1, file->bytes);
+    if (code == FDL_OK)
+        code = fdl_store_download(fdl_repo_store(repo), key, path, sha256, NULL, fdl_meter_moved, meter, error);
+    if (code == FDL_NOT_FOUND)
+        return fdl_fail(error, FDL_NOT_FOUND, key, "version '%s' has no catalog: '%s' is missing in '%s'", version->id,
+                        key, fdl_repo_address(repo));
+    if (code == FDL_OK)
+        code = judge(key, path, sha256, file, error);
+    if (code == FDL_OK)
+        fdl_meter_file(meter);
+    return code;
+}
+
+typedef struct unpacking {
+    fdl_unzstd unzstd;
+    fdl_meter *meter;
+    uint64_t expected_bytes; /* 0 once the meter knows */
+} unpacking;
+
+static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
+    unpacking *u = data;
+    if (u->expected_bytes)
+        fdl_meter_expect(u->meter, 1, u->expected_bytes);
+    u->expected_bytes = 0;
+    fdl_meter_moved(u->meter, (int64_t)length);
+    return fdl_unzstd_add(&u->unzstd, bytes, length, error);
+}
+
+/* FDL_NOT_FOUND: it is not there, which is no fault of a reader's. */
+static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter,
+                           fdl_error *error) {
+    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
+    unpacking u = {.meter = meter, .expected_bytes = version->packed.bytes};
+    fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
+    if (code == FDL_OK)
+        code = fdl_unzstd_start(&u.unzstd, key, path, version->catalog.file.bytes, error);
+    if (code == FDL_OK)
+        code = fdl_store_get(fdl_repo_store(repo), key, NULL, unpack_piece, &u, NULL, error);
+    if (code == FDL_OK)
+        code = fdl_unzstd_finish(&u.unzstd, sha256, error);
+    fdl_unzstd_drop(&u.unzstd);
+    if (code == FDL_OK)
+        code = judge(key, path, sha256, &version->catalog.file, error);
+    if (code == FDL_OK)
+        fdl_meter_file(meter);
+    return code;
+}
+
+static fdl_code get(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter, fdl_error *error) {
+    fdl_code code = FDL_NOT_FOUND;
+    if (version->packed.path && !fdl_repo_store(repo)->local)
+        code = get_packed(repo, version, path, meter, error);
+    return code == FDL_NOT_FOUND ? get_plain(repo, version, &version->catalog.file, path, meter, error) : code;
+}
+
+fdl_code fdl_catalog_download(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error) {
+    return get(repo, version, path, NULL, error);
+}
+
+fdl_code fdl_catalog_download_watched(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error) {
+    fdl_meter *meter = fdl_meter_start(fdl_repo_context(repo), "downloading");
+    fdl_code code = get(repo, version, path, meter, error);
+    fdl_meter_end(meter);
+    return code;
+}
+
+fdl_code fdl_catalog_download_other(fdl_repo *repo, const fdl_version *version, const fdl_file_record *file,
+                                    const char *path, fdl_error *error) {
+    return get_plain(repo, version, file, path, NULL, error);
+}

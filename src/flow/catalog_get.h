@@ -1,0 +1,22 @@
+/*
+ * catalog_get.h - a version's catalog as a file of this machine.
+ */
+#ifndef FDL_FLOW_CATALOG_GET_H
+#define FDL_FLOW_CATALOG_GET_H
+
+#include "fdl/repo.h"
+
+/*
+ * Fetches the main catalog to a new file and proves it against version.json;
+ * packed where the store is remote and has it so.
+ */
+fdl_code fdl_catalog_download(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error);
+
+/* The same, telling whoever watches (context->progress) how far it is. */
+fdl_code fdl_catalog_download_watched(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error);
+
+/* One of `catalogs`, plain. */
+fdl_code fdl_catalog_download_other(fdl_repo *repo, const fdl_version *version, const fdl_file_record *file,
+                                    const char *path, fdl_error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * zstd.h - files packed with zstd, and unpacked as their bytes come.
+ */
+#ifndef FDL_UTIL_ZSTD_H
+#define FDL_UTIL_ZSTD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fdl/error.h"
+
+/* Packs a file into a new one, durable when this returns; on failure no file is left. */
+fdl_code fdl_zstd_file(const char *from, const char *to, fdl_error *error);
+
+/* One unpacking.  Zeroed is none. */
+typedef struct fdl_unzstd {
+    void *state;
+} fdl_unzstd;
+
+/*
+ * `name` is what the packed bytes are called in errors, and `path` the new file
+ * that gets the unpacked ones, NULL if only their hash is wanted; both stay the
+ * caller's, until the end.  More than `limit_bytes` of them are FDL_FAILED, and
+ * so is what is no whole zstd.
+ */
+fdl_code fdl_unzstd_start(fdl_unzstd *unzstd, const char *name, const char *path, uint64_t limit_bytes,
+                          fdl_error *error);
+fdl_code fdl_unzstd_add(fdl_unzstd *unzstd, const void *bytes, size_t length, fdl_error *error);
+/* The sha256 of what came out, hex, 65 bytes with the NUL; the file is durable.  Ends it in every case. */
+fdl_code fdl_unzstd_finish(fdl_unzstd *unzstd, char sha256_out[65], fdl_error *error);
+/* Ends it without a result: no file is left. */
+void fdl_unzstd_drop(fdl_unzstd *unzstd);
+
+#endif
