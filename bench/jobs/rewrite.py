@@ -39,4 +39,4 @@ def run(bench):
     read, names = bytes_read(trace, repo / "data")
     one = max(before.values()) + new
     counts = {"data files opened": len(names), "kB of the file, before and after": one / 1e3}
-    yield Row(f"commit after rewriting 1 of {FILES:,} files, and comparing both versions", read / 1e3, whole / 1e3, "kB read", at_most=one / 1e3, of="ours", counts=counts)
+    yield Row(f"commit after rewriting 1 of {FILES:,} files, and comparing both versions", read / 1e3, whole / 1e3, "kB read", at_most=1.05 * one / 1e3, of="ours", counts=counts)  # a footer is read twice

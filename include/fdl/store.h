@@ -139,6 +139,9 @@ typedef struct fdl_store_ops {
     /* Fills `object` without reading the bytes. */
     fdl_code (*head)(fdl_store *store, const char *key, fdl_object *object, fdl_error *error);
 
+    /* The size alone, for who needs no ETag, where one costs a read of the object.  NULL: `head` does it. */
+    fdl_code (*size)(fdl_store *store, const char *key, uint64_t *size_bytes, fdl_error *error);
+
     /*
      * Writes the whole object or nothing: no reader ever sees a part.  When it
      * returns FDL_OK the bytes are durable.  FDL_CONFLICT: the condition did
@@ -240,6 +243,7 @@ FDL_API fdl_code fdl_key_check(const char *key, fdl_error *error);
 FDL_API fdl_code fdl_store_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
                                fdl_object *object, fdl_error *error);
 FDL_API fdl_code fdl_store_head(fdl_store *store, const char *key, fdl_object *object, fdl_error *error);
+FDL_API fdl_code fdl_store_size(fdl_store *store, const char *key, uint64_t *size_bytes, fdl_error *error);
 FDL_API fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                                fdl_object *object, fdl_error *error);
 FDL_API fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);

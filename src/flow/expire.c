@@ -190,10 +190,10 @@ static int jobs(const expire *e) {
 
 static fdl_code has_catalog(const expire *e, const fdl_version *version, bool *there, fdl_error *error) {
     char key[FDL_KEY_BYTES];
-    fdl_object object;
+    uint64_t size = 0;
     fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
     if (code == FDL_OK)
-        code = fdl_store_head(e->store, key, &object, error);
+        code = fdl_store_size(e->store, key, &size, error);
     *there = code == FDL_OK;
     return code == FDL_NOT_FOUND ? FDL_OK : code;
 }

@@ -25,15 +25,15 @@ void fdl_keyset_clear(fdl_keyset *set) {
 }
 
 fdl_code fdl_keyset_has(const fdl_keyset *set, const char *key, bool *there, uint64_t *size_bytes, fdl_error *error) {
-    fdl_object object = {0};
+    uint64_t size = 0;
     if (set->listed) {
         *there = fdl_map_get(&set->sizes, key, size_bytes);
         return FDL_OK;
     }
-    fdl_code code = fdl_store_head(set->store, key, &object, error);
+    fdl_code code = fdl_store_size(set->store, key, &size, error);
     *there = code == FDL_OK;
     if (size_bytes)
-        *size_bytes = object.size_bytes;
+        *size_bytes = size;
     return code == FDL_NOT_FOUND ? FDL_OK : code;
 }
 

@@ -77,9 +77,9 @@ static fdl_code list_group(const lookup *l, const group *g, bool *too_long, fdl_
 /* ---- one by one ----------------------------------------------------------------- */
 
 static fdl_code ask(const lookup *l, size_t place, fdl_error *error) {
-    fdl_object object = {0};
-    fdl_code code = fdl_store_head(l->store, key_at(l, place), &object, error);
-    l->sizes[l->sorted[place]] = code == FDL_OK ? object.size_bytes : FDL_MISSING;
+    uint64_t size = 0;
+    fdl_code code = fdl_store_size(l->store, key_at(l, place), &size, error);
+    l->sizes[l->sorted[place]] = code == FDL_OK ? size : FDL_MISSING;
     return code == FDL_NOT_FOUND ? FDL_OK : code;
 }
 

@@ -228,13 +228,12 @@ static fdl_code upload_one(upload *u, item *one, fdl_error *error) {
 static fdl_code send_one(void *data, size_t index, fdl_error *error) {
     upload *u = data;
     item *one = &u->items[index];
-    fdl_object object = {0};
+    uint64_t size = 0;
     fdl_error unseen;
     if (!one->path)
         return fdl_store_sync(u->store, one->key, error);
     if (one->often_there && !one->there)
-        one->there = fdl_store_head(u->store, one->key, &object, &unseen) == FDL_OK &&
-                     object.size_bytes == one->size_bytes;
+        one->there = fdl_store_size(u->store, one->key, &size, &unseen) == FDL_OK && size == one->size_bytes;
     if (!one->there)
         return upload_one(u, one, error);
     fdl_meter_moved(u->meter, (int64_t)one->size_bytes);

@@ -5,16 +5,16 @@
 
 /* A put that was refused, or whose answer was lost: what is there decides. */
 static fdl_code settle(fdl_store *store, const char *key, uint64_t size, fdl_error *error) {
-    fdl_object object = {0};
+    uint64_t there = 0;
     fdl_error first = *error;
-    fdl_code code = fdl_store_head(store, key, &object, error);
+    fdl_code code = fdl_store_size(store, key, &there, error);
     if (code == FDL_NOT_FOUND) { /* it did not happen after all */
         *error = first;
         return first.code;
     }
-    if (code == FDL_OK && object.size_bytes != size)
+    if (code == FDL_OK && there != size)
         code = fdl_fail(error, FDL_FAILED, key, "'%s' is in '%s' already with %llu bytes instead of %llu", key,
-                        store->address, (unsigned long long)object.size_bytes, (unsigned long long)size);
+                        store->address, (unsigned long long)there, (unsigned long long)size);
     return code;
 }
 

@@ -120,14 +120,12 @@ static fdl_code plan_folders(fdl_wd *w, fdl_error *error) {
 
 static fdl_code plan_source(fdl_wd *w, fdl_error *error) {
     char *key = NULL;
-    fdl_object object = {0};
     if (!w->options->source)
         return FDL_OK;
     fdl_code code = fdl_str_format(&key, error, "sources/%s", w->options->source);
     fdl_deletion deletion = {.key = key, .sha256 = w->options->source};
     if (code == FDL_OK)
-        code = fdl_store_head(w->store, key, &object, error);
-    deletion.bytes = object.size_bytes;
+        code = fdl_store_size(w->store, key, &deletion.bytes, error);
     if (code == FDL_OK)
         code = fdl_plan_add(w->result->plan, FDL_DELETE_SOURCE, &deletion, error);
     else if (code == FDL_NOT_FOUND && (w->options->revision_count > 0 || w->options->table))

@@ -94,10 +94,10 @@ static void add_match(matches *found, const char *id) {
 
 static fdl_code version_exists(fdl_repo *repo, const char *id, bool *exists, fdl_error *error) {
     char key[FDL_KEY_BYTES];
-    fdl_object object;
+    uint64_t size = 0;
     fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
     if (code == FDL_OK)
-        code = fdl_store_head(repo->store, key, &object, error);
+        code = fdl_store_size(repo->store, key, &size, error);
     *exists = code == FDL_OK;
     return code == FDL_NOT_FOUND ? FDL_OK : code;
 }

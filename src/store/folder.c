@@ -30,6 +30,7 @@
 #include "util/text.h"
 
 #define SMALL_LIMIT_BYTES ((size_t)1 << 20)
+#define TINY_LIMIT_BYTES 48u
 
 /* ---- one object --------------------------------------------------------- */
 
@@ -116,15 +117,29 @@ static void large_etag(const struct stat *info, char out[FDL_ETAG_LIMIT_BYTES]) 
              (unsigned long)info->st_ctim.tv_nsec);
 }
 
-/* The first 16 bytes of the SHA-256, in hex. */
+/* The first 16 bytes of the SHA-256, in hex; a ref has hardly more bytes than that, and is its own ETag. */
 static fdl_code small_etag(const fdl_buf *bytes, char out[FDL_ETAG_LIMIT_BYTES], fdl_error *error) {
     char digest[65];
+    if (bytes->length <= TINY_LIMIT_BYTES) {
+        out[0] = '.'; /* no digest starts so */
+        fdl_hex_write((const unsigned char *)bytes->data, bytes->length, out + 1);
+        return FDL_OK;
+    }
     fdl_code code = fdl_sha256_bytes(bytes->data, bytes->length, digest, error);
     if (code == FDL_OK) {
         digest[32] = '\0';
         fdl_str_fit(out, FDL_ETAG_LIMIT_BYTES, digest);
     }
     return code;
+}
+
+/* All but the ETag, for who does not ask for it. */
+static fdl_code measure(int fd, const char *key, fdl_object *object, fdl_error *error) {
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fdl_file_error(error, "read", key, errno);
+    *object = (fdl_object){.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim)};
+    return FDL_OK;
 }
 
 fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error) {
@@ -175,7 +190,7 @@ static fdl_code folder_get(fdl_store *store, const char *key, const fdl_range *r
     fdl_code code = fdl_folder_open(store, key, &fd, error);
     if (code != FDL_OK)
         return code;
-    code = fdl_folder_describe(fd, key, &found, &small, error);
+    code = object ? fdl_folder_describe(fd, key, &found, &small, error) : measure(fd, key, &found, error);
     if (code == FDL_OK)
         code = hand_over(fd, key, range, found.size_bytes, &small, sink, sink_data, error);
     if (code == FDL_OK && object)
@@ -195,6 +210,24 @@ static fdl_code folder_head(fdl_store *store, const char *key, fdl_object *objec
     if (code == FDL_OK)
         *object = found;
     close(fd);
+    return code;
+}
+
+/* Of data files there are many, and none needs to be opened for this. */
+static fdl_code folder_size(fdl_store *store, const char *key, uint64_t *size_bytes, fdl_error *error) {
+    char *path;
+    struct stat info;
+    fdl_code code = fdl_folder_path(store, key, &path, error);
+    if (code != FDL_OK)
+        return code;
+    bool found = stat(path, &info) == 0;
+    if (found && S_ISREG(info.st_mode))
+        *size_bytes = (uint64_t)info.st_size;
+    else if (found || is_gone(errno) || errno == ENAMETOOLONG)
+        code = missing(store, key, error);
+    else
+        code = fdl_file_error(error, "read", path, errno);
+    free(path);
     return code;
 }
 
@@ -339,6 +372,7 @@ static const fdl_store_ops folder_ops = {
     .kind = "folder",
     .get = folder_get,
     .head = folder_head,
+    .size = folder_size,
     .put = fdl_folder_put,
     .remove = fdl_folder_delete,
     .list = folder_list,

@@ -149,6 +149,17 @@ fdl_code fdl_store_head(fdl_store *store, const char *key, fdl_object *object, f
     return code == FDL_OK ? store->ops->head(store, key, object, error) : code;
 }
 
+fdl_code fdl_store_size(fdl_store *store, const char *key, uint64_t *size_bytes, fdl_error *error) {
+    fdl_object object = {0};
+    if (!store->ops->size) {
+        fdl_code code = fdl_store_head(store, key, &object, error);
+        *size_bytes = object.size_bytes;
+        return code;
+    }
+    fdl_code code = fdl_key_check(key, error);
+    return code == FDL_OK ? store->ops->size(store, key, size_bytes, error) : code;
+}
+
 fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                        fdl_object *object, fdl_error *error) {
     fdl_code code = fdl_key_check(key, error);

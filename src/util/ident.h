@@ -19,6 +19,9 @@ bool fdl_uuid_valid(const char *text);
 /* `count` random bytes (at most 32) as hex with a NUL: what nobody can guess. */
 fdl_code fdl_random_hex(size_t count, char *out, fdl_error *error);
 
+/* Two lower-case digits a byte, and a NUL. */
+void fdl_hex_write(const unsigned char *bytes, size_t length, char *out);
+
 typedef struct fdl_sha256 {
     void *state; /* libcrypto's */
 } fdl_sha256;

@@ -51,6 +51,8 @@ static void expect_missing(fdl_store *store, const char *key) {
     fdl_error error;
     fdl_object object;
     expect_code(FDL_NOT_FOUND, fdl_store_head(store, key, &object, &error), &error);
+    uint64_t size = 0;
+    expect_code(FDL_NOT_FOUND, fdl_store_size(store, key, &size, &error), &error);
 }
 
 /* Bytes that tell their place: no two stretches of a big object are alike. */
@@ -83,6 +85,9 @@ static void expect_bytes(fdl_store *store, const char *key, const char *bytes, s
     assert_true(head.etag[0] != '\0');
     assert_string_equal(got.etag, head.etag);
     assert_string_equal(put->etag, head.etag);
+    uint64_t size = 0;
+    expect_ok(fdl_store_size(store, key, &size, &error), &error);
+    assert_int_equal(size, length);
     assert_int_equal(put->size_bytes, length);
 }
 
