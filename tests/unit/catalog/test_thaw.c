@@ -274,9 +274,9 @@ static void inlined_rows_and_missing_snapshots_are_refused(void **state) {
 static void what_is_no_catalog_leaves_nothing(void **state) {
     bench *b = *state;
     must(fdl_file_write(b->frozen, "garbage", 7, &b->error), &b->error);
-    not_thawed(b, b->frozen, FDL_FAILED, "duckdb");
-    not_thawed(b, lake_path(b->folder, "missing.duckdb"), FDL_FAILED, "duckdb");
-    not_thawed(b, b->work, FDL_FAILED, "duckdb");
+    not_thawed(b, b->frozen, FDL_REFUSED, "duckdb");
+    not_thawed(b, lake_path(b->folder, "missing.duckdb"), FDL_REFUSED, "duckdb");
+    not_thawed(b, b->work, FDL_REFUSED, "duckdb");
 }
 
 static void an_existing_working_catalog_is_left_alone(void **state) {
