@@ -4,24 +4,30 @@
  *
  * Of the versions that the lines have come to, the one with the highest number is
  * next: every child has a higher one than its parent, so a version comes after
- * all that were built on it.  Costs two small reads a version shown, one more a
- * line, and none for the rest of the history.
+ * all that were built on it.  Costs two small reads a version shown, two more a
+ * line, and none for the rest of the history; from afar, ahead.h tells.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/ahead.h"
 #include "util/text.h"
 
+typedef struct line {
+    fdl_version version;
+    fdl_expiry expiry;
+} line;
+
 typedef struct walk {
-    fdl_repo *repo;
-    fdl_version *lines; /* where each line is, not shown yet; no version twice */
+    fdl_ahead *ahead;
+    line *lines; /* where each line is, not shown yet; no version twice */
     size_t count;
 } walk;
 
 static bool is_met(const walk *w, const char *id) {
     for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->lines[i].id, id) == 0)
+        if (strcmp(w->lines[i].version.id, id) == 0)
             return true;
     return false;
 }
@@ -32,17 +38,16 @@ static fdl_code add(walk *w, const char *id, fdl_error *error) {
     fdl_code code = fdl_grow(&w->lines, w->count, sizeof *w->lines, error);
     if (code != FDL_OK)
         return code;
-    w->lines[w->count] = (fdl_version){0};
-    code = fdl_version_read(w->repo, id, &w->lines[w->count], error);
-    w->count += code == FDL_OK;
-    return code;
+    line *added = &w->lines[w->count++];
+    *added = (line){0};
+    return fdl_ahead_take(w->ahead, id, &added->version, &added->expiry, error);
 }
 
 /* Ids of the same number tell which is younger: they begin with the time. */
 static size_t newest(const walk *w) {
     size_t best = 0;
     for (size_t i = 1; i < w->count; i++) {
-        const fdl_version *a = &w->lines[i], *b = &w->lines[best];
+        const fdl_version *a = &w->lines[i].version, *b = &w->lines[best].version;
         if (a->seq > b->seq || (a->seq == b->seq && strcmp(a->id, b->id) > 0))
             best = i;
     }
@@ -57,26 +62,23 @@ static fdl_code check_step(const fdl_version *version, int64_t child_seq, fdl_er
                     version->id, (long long)version->seq, (long long)child_seq - 1);
 }
 
-/* The line goes on at the version's parent, unless it ends there or meets another. */
-static fdl_code step(walk *w, size_t place, fdl_error *error) {
-    fdl_version version = w->lines[place];
-    fdl_code code = FDL_OK;
-    w->lines[place] = w->lines[--w->count];
-    if (version.parent[0])
-        code = add(w, version.parent, error);
-    for (size_t i = 0; i < w->count && code == FDL_OK && version.parent[0]; i++)
-        if (strcmp(w->lines[i].id, version.parent) == 0)
-            code = check_step(&w->lines[i], version.seq, error);
-    fdl_version_clear(&version);
-    return code;
+static void line_clear(line *l) {
+    fdl_version_clear(&l->version);
+    fdl_expiry_clear(&l->expiry);
 }
 
-static fdl_code show(walk *w, size_t place, fdl_log_callback callback, void *data, fdl_error *error) {
-    fdl_expiry expiry = {0};
-    fdl_code code = fdl_expiry_read(w->repo, w->lines[place].id, &expiry, error);
-    if (code == FDL_OK)
-        code = callback(data, &w->lines[place], &expiry, error);
-    fdl_expiry_clear(&expiry);
+/* The line goes on at the version's parent, unless it ends there or meets another. */
+static fdl_code step(walk *w, size_t place, fdl_error *error) {
+    line done = w->lines[place];
+    const fdl_version *version = &done.version;
+    fdl_code code = FDL_OK;
+    w->lines[place] = w->lines[--w->count];
+    if (version->parent[0])
+        code = add(w, version->parent, error);
+    for (size_t i = 0; i < w->count && code == FDL_OK && version->parent[0]; i++)
+        if (strcmp(w->lines[i].version.id, version->parent) == 0)
+            code = check_step(&w->lines[i].version, version->seq, error);
+    line_clear(&done);
     return code;
 }
 
@@ -84,7 +86,7 @@ static fdl_code go(walk *w, size_t limit, fdl_log_callback callback, void *data,
     fdl_code code = FDL_OK;
     for (size_t shown = 0; code == FDL_OK && w->count > 0 && (limit == 0 || shown < limit); shown++) {
         size_t place = newest(w);
-        code = show(w, place, callback, data, error);
+        code = callback(data, &w->lines[place].version, &w->lines[place].expiry, error);
         if (code == FDL_OK && shown + 1 != limit)
             code = step(w, place, error);
     }
@@ -93,15 +95,18 @@ static fdl_code go(walk *w, size_t limit, fdl_log_callback callback, void *data,
 
 static void clear(walk *w) {
     for (size_t i = 0; i < w->count; i++)
-        fdl_version_clear(&w->lines[i]);
+        line_clear(&w->lines[i]);
     free(w->lines);
+    fdl_ahead_free(w->ahead);
 }
 
 fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_callback callback, void *data,
                  fdl_error *error) {
-    walk w = {.repo = repo};
+    walk w = {0};
     fdl_target target = {0};
     fdl_code code = fdl_resolve(repo, revision, &target, error);
+    if (code == FDL_OK)
+        code = fdl_ahead_open(repo, limit, &w.ahead, error);
     if (code == FDL_OK)
         code = add(&w, target.id, error);
     if (code == FDL_OK)
@@ -111,9 +116,11 @@ fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_cal
 }
 
 fdl_code fdl_log_all(fdl_repo *repo, size_t limit, fdl_log_callback callback, void *data, fdl_error *error) {
-    walk w = {.repo = repo};
+    walk w = {0};
     fdl_ref_list refs = {0};
     fdl_code code = fdl_ref_list_read(repo, &refs, error);
+    if (code == FDL_OK)
+        code = fdl_ahead_open(repo, limit, &w.ahead, error);
     for (size_t i = 0; i < refs.count && code == FDL_OK; i++)
         code = add(&w, refs.items[i].id, error);
     if (code == FDL_OK)

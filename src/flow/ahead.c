@@ -1,0 +1,177 @@
+/* ahead.c - see ahead.h. */
+#include "flow/ahead.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fdl/store.h"
+#include "repo/layout.h"
+#include "util/ident.h"
+#include "util/parallel.h"
+#include "util/text.h"
+
+#define WINDOW 256
+#define JOBS 32         /* small reads side by side: it is the waiting that costs, not the bytes */
+#define LISTING_PAYS 40 /* versions; a listing of all is a page for every 200 or so */
+
+typedef struct listed {
+    char id[FDL_ID_BYTES];
+    bool marked; /* has an expired.json */
+} listed;
+
+typedef struct slot {
+    char id[FDL_ID_BYTES];
+    bool may_be_marked;
+    bool has_version, has_expiry; /* were read without a failure */
+    fdl_version version;
+    fdl_expiry expiry;
+} slot;
+
+struct fdl_ahead {
+    fdl_repo *repo;
+    listed *listed; /* by id */
+    size_t listed_count;
+    size_t window; /* versions read ahead at once */
+    slot slots[WINDOW];
+    size_t slot_count;
+};
+
+/* ---- what there is ----------------------------------------------------------- */
+
+static fdl_code take_entry(void *data, const fdl_entry *entry, fdl_error *error) {
+    fdl_ahead *ahead = data;
+    char id[FDL_ID_BYTES];
+    const char *rest = entry->key + strlen(FDL_KEY_VERSIONS);
+    if (strlen(rest) < FDL_ID_BYTES || rest[FDL_ID_BYTES - 1] != '/')
+        return FDL_OK;
+    memcpy(id, rest, FDL_ID_BYTES - 1);
+    id[FDL_ID_BYTES - 1] = '\0';
+    /* Most stores tell a folder's files one after the other; none has to. */
+    listed *last = ahead->listed_count > 0 ? &ahead->listed[ahead->listed_count - 1] : NULL;
+    if (!last || strcmp(last->id, id) != 0) {
+        fdl_code code = fdl_grow(&ahead->listed, ahead->listed_count, sizeof *ahead->listed, error);
+        if (code != FDL_OK || !fdl_uuid_valid(id))
+            return code;
+        last = &ahead->listed[ahead->listed_count++];
+        *last = (listed){.marked = false};
+        memcpy(last->id, id, sizeof id);
+    }
+    last->marked |= strcmp(rest + FDL_ID_BYTES, FDL_FILE_EXPIRED) == 0;
+    return FDL_OK;
+}
+
+static int by_id(const void *a, const void *b) {
+    return strcmp(((const listed *)a)->id, ((const listed *)b)->id);
+}
+
+static void sort_out(fdl_ahead *ahead) {
+    size_t kept = 0;
+    if (ahead->listed_count > 0)
+        qsort(ahead->listed, ahead->listed_count, sizeof *ahead->listed, by_id);
+    for (size_t i = 0; i < ahead->listed_count; i++) {
+        if (kept > 0 && strcmp(ahead->listed[kept - 1].id, ahead->listed[i].id) == 0)
+            ahead->listed[kept - 1].marked |= ahead->listed[i].marked;
+        else
+            ahead->listed[kept++] = ahead->listed[i];
+    }
+    ahead->listed_count = kept;
+}
+
+fdl_code fdl_ahead_open(fdl_repo *repo, size_t count, fdl_ahead **out, fdl_error *error) {
+    fdl_ahead *ahead = NULL;
+    const fdl_store *store = fdl_repo_store(repo);
+    fdl_code code = fdl_alloc(&ahead, 1, sizeof *ahead, error);
+    if (code != FDL_OK)
+        return code;
+    ahead->repo = repo;
+    ahead->window = count > 0 && count < WINDOW ? count : WINDOW;
+    if (store->can_list && !store->local && (count == 0 || count >= LISTING_PAYS))
+        code = fdl_store_list(fdl_repo_store(repo), FDL_KEY_VERSIONS, FDL_ALL_LEVELS, take_entry, ahead, error);
+    if (code == FDL_DENIED) { /* a public bucket that nobody may list is read as well without */
+        ahead->listed_count = 0;
+        code = FDL_OK;
+    }
+    sort_out(ahead);
+    if (code == FDL_OK)
+        *out = ahead;
+    else
+        fdl_ahead_free(ahead);
+    return code;
+}
+
+static void slots_clear(fdl_ahead *ahead) {
+    for (size_t i = 0; i < ahead->slot_count; i++) {
+        fdl_version_clear(&ahead->slots[i].version);
+        fdl_expiry_clear(&ahead->slots[i].expiry);
+    }
+    memset(ahead->slots, 0, ahead->slot_count * sizeof *ahead->slots);
+    ahead->slot_count = 0;
+}
+
+void fdl_ahead_free(fdl_ahead *ahead) {
+    if (!ahead)
+        return;
+    slots_clear(ahead);
+    free(ahead->listed);
+    free(ahead);
+}
+
+/* ---- reading ahead ------------------------------------------------------------- */
+
+/* A failure is met again, and told, when the walk comes by: it may never. */
+static fdl_code read_one(void *data, size_t index, fdl_error *error) {
+    fdl_ahead *ahead = data;
+    slot *s = &ahead->slots[index / 2];
+    if (index % 2 == 0)
+        s->has_version = fdl_version_read(ahead->repo, s->id, &s->version, error) == FDL_OK;
+    else if (s->may_be_marked)
+        s->has_expiry = fdl_expiry_read(ahead->repo, s->id, &s->expiry, error) == FDL_OK;
+    else
+        s->has_expiry = true;
+    return FDL_OK;
+}
+
+static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
+    int jobs = fdl_repo_context(ahead->repo)->jobs;
+    listed wanted;
+    memcpy(wanted.id, id, sizeof wanted.id);
+    const listed *at =
+        ahead->listed_count > 0 ? bsearch(&wanted, ahead->listed, ahead->listed_count, sizeof wanted, by_id) : NULL;
+    size_t before = at ? (size_t)(at - ahead->listed) : 0; /* that many are older */
+    slots_clear(ahead);
+    do {
+        slot *s = &ahead->slots[ahead->slot_count++];
+        memcpy(s->id, at ? at->id : id, sizeof s->id);
+        s->may_be_marked = at ? at->marked : true;
+    } while (at && at-- > ahead->listed && ahead->slot_count <= before && ahead->slot_count < ahead->window);
+    return fdl_parallel(2 * ahead->slot_count, jobs > 0 ? jobs : JOBS, read_one, ahead, error);
+}
+
+static slot *find(fdl_ahead *ahead, const char *id) {
+    for (size_t i = 0; i < ahead->slot_count; i++)
+        if (strcmp(ahead->slots[i].id, id) == 0)
+            return &ahead->slots[i];
+    return NULL;
+}
+
+fdl_code fdl_ahead_take(fdl_ahead *ahead, const char *id, fdl_version *version, fdl_expiry *expiry, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    if (!fdl_repo_store(ahead->repo)->local && !find(ahead, id))
+        code = fill(ahead, id, error);
+    slot *s = code == FDL_OK ? find(ahead, id) : NULL;
+    if (s && s->has_version) {
+        *version = s->version;
+        s->version = (fdl_version){0};
+        s->has_version = false;
+    } else if (code == FDL_OK) {
+        code = fdl_version_read(ahead->repo, id, version, error);
+    }
+    if (s && s->has_expiry) {
+        *expiry = s->expiry;
+        s->expiry = (fdl_expiry){0};
+        s->has_expiry = false;
+    } else if (code == FDL_OK) {
+        code = fdl_expiry_read(ahead->repo, id, expiry, error);
+    }
+    return code;
+}
