@@ -15,7 +15,7 @@
 
 void fdl_answer_drop(fdl_host_request *request) {
     if (request->response)
-        MHD_destroy_response(request->response);
+        fdl_mhd.destroy_response(request->response);
     request->response = NULL;
     request->status = 0;
     request->answer_bytes = 0;
@@ -36,7 +36,7 @@ fdl_code fdl_answer_response(fdl_host_request *request, unsigned status, struct 
 fdl_code fdl_answer_bytes(fdl_host_request *request, unsigned status, const char *content_type, const char *bytes,
                           size_t length_bytes, fdl_error *error) {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(length_bytes, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+        fdl_mhd.create_response_from_buffer(length_bytes, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
     fdl_code code = fdl_answer_response(request, status, response, length_bytes, error);
     if (code == FDL_OK && content_type)
         fdl_answer_header(request, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
@@ -57,7 +57,7 @@ fdl_code fdl_answer_json(fdl_host_request *request, unsigned status, json_t *doc
 
 fdl_code fdl_answer_file(fdl_host_request *request, unsigned status, int fd, uint64_t offset_bytes,
                          uint64_t length_bytes, fdl_error *error) {
-    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(length_bytes, fd, offset_bytes);
+    struct MHD_Response *response = fdl_mhd.create_response_from_fd_at_offset64(length_bytes, fd, offset_bytes);
     if (!response)
         close(fd);
     return fdl_answer_response(request, status, response, length_bytes, error);
@@ -65,7 +65,7 @@ fdl_code fdl_answer_file(fdl_host_request *request, unsigned status, int fd, uin
 
 void fdl_answer_header(fdl_host_request *request, const char *name, const char *value) {
     if (request->response)
-        (void)MHD_add_response_header(request->response, name, value);
+        (void)fdl_mhd.add_response_header(request->response, name, value);
 }
 
 /* ---- errors ------------------------------------------------------------------ */
@@ -131,5 +131,5 @@ enum MHD_Result fdl_answer_send(fdl_host_request *request) {
                       "Accept-Ranges, Content-Length, Content-Range, ETag, FDL-Version, Last-Modified, Retry-After");
     if (request->last || atomic_load(&request->host->stopping))
         fdl_answer_header(request, MHD_HTTP_HEADER_CONNECTION, "close");
-    return MHD_queue_response(request->connection, request->status, request->response);
+    return fdl_mhd.queue_response(request->connection, request->status, request->response);
 }

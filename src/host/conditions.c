@@ -3,11 +3,11 @@
  */
 #include "host/conditions.h"
 
-#include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "host/microhttpd.h"
 #include "util/http.h"
 #include "util/text.h"
 

@@ -21,7 +21,7 @@ void fdl_host_connections_clear(fdl_host_connections *connections) {
 
 static void add(fdl_host_connections *list, struct MHD_Connection *connection, void **socket_context) {
     fdl_host_connection *one;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info = fdl_mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (!info || fdl_alloc(&one, 1, sizeof *one, NULL) != FDL_OK)
         return; /* it lives without a clock, but for the daemon's */
     one->fd = info->connect_fd;
@@ -58,7 +58,7 @@ void fdl_host_on_connection(void *connections, struct MHD_Connection *connection
 }
 
 void fdl_host_connection_busy(fdl_host_connections *connections, struct MHD_Connection *connection, bool busy) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const union MHD_ConnectionInfo *info = fdl_mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     fdl_host_connection *one = info ? info->socket_context : NULL;
     if (!one)
         return;

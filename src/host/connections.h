@@ -8,13 +8,13 @@
 #ifndef FDL_HOST_CONNECTIONS_H
 #define FDL_HOST_CONNECTIONS_H
 
-#include <microhttpd.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "fdl/error.h"
+#include "host/microhttpd.h"
 
 typedef struct fdl_host_connection {
     struct fdl_host_connection *next;

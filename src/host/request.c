@@ -23,7 +23,7 @@
 #define SLOWEST_BYTES_PER_S 1024 /* on average, once it took longer than a connection may be silent */
 
 const char *fdl_host_header(const fdl_host_request *request, const char *name) {
-    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+    return fdl_mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 /* ---- the target ---------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static enum MHD_Result count_framing(void *data, enum MHD_ValueKind kind, const 
 /* Where a body ends must not be a matter of opinion between us and a proxy in front of us. */
 static fdl_code read_framing(fdl_host_request *request, fdl_error *error) {
     framing found = {0};
-    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_framing, &found);
+    fdl_mhd.get_connection_values(request->connection, MHD_HEADER_KIND, count_framing, &found);
     const char *coding = fdl_host_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     const char *length = fdl_host_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
     request->has_length = !coding;
@@ -302,7 +302,7 @@ static void run_on_worker(fdl_host_task *task, fdl_repo *repo) {
     make_answer(request);
     request->repo = NULL;
     request->state = FDL_REQUEST_ANSWERED;
-    MHD_resume_connection(request->connection);
+    fdl_mhd.resume_connection(request->connection);
 }
 
 static enum MHD_Result on_complete(fdl_host_request *request) {
@@ -316,13 +316,13 @@ static enum MHD_Result on_complete(fdl_host_request *request) {
     }
     request->state = FDL_REQUEST_WORKING;
     request->task.run = run_on_worker;
-    MHD_suspend_connection(request->connection);
+    fdl_mhd.suspend_connection(request->connection);
     if (fdl_host_pool_add(request->route->lane == FDL_LANE_READ ? host->readers : host->writers, &request->task))
         return MHD_YES;
     fdl_fail(&error, FDL_BUSY, NULL, "this host has too much to do: try again in a few seconds");
     fdl_answer_error(request, 0, &error);
     request->state = FDL_REQUEST_ANSWERED;
-    MHD_resume_connection(request->connection);
+    fdl_mhd.resume_connection(request->connection);
     return MHD_YES;
 }
 

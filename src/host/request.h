@@ -11,12 +11,12 @@
 #ifndef FDL_HOST_REQUEST_H
 #define FDL_HOST_REQUEST_H
 
-#include <microhttpd.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "fdl/repo.h"
 #include "host/keys.h"
+#include "host/microhttpd.h"
 #include "host/worker.h"
 #include "util/buf.h"
 

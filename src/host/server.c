@@ -140,7 +140,10 @@ static fdl_code start_daemon(fdl_host *host, const char *key, const char *certif
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    host->daemon = MHD_start_daemon(
+    fdl_code code = fdl_mhd_open(error);
+    if (code != FDL_OK)
+        return code;
+    host->daemon = fdl_mhd.start_daemon(
         flags | (key ? MHD_USE_TLS : 0), 0, NULL, NULL, fdl_host_on_request, host,
         MHD_OPTION_EXTERNAL_LOGGER, note_line, host,
         MHD_OPTION_LISTEN_SOCKET, host->listener,
@@ -254,7 +257,7 @@ static void stop_asking(fdl_host *host) {
         pthread_join(host->sweeper, NULL);
     host->sweeping = false;
     if (host->daemon) {
-        int listener = MHD_quiesce_daemon(host->daemon);
+        int listener = fdl_mhd.quiesce_daemon(host->daemon);
         if (listener >= 0)
             close(listener);
     }
@@ -274,7 +277,7 @@ fdl_code fdl_host_stop(fdl_host *host, int wait_ms, fdl_error *error) {
     if (!idle)
         return fdl_fail(error, FDL_BUSY, NULL, "work in the store did not end in time and was left");
     if (host->daemon)
-        MHD_stop_daemon(host->daemon);
+        fdl_mhd.stop_daemon(host->daemon);
     host->daemon = NULL;
     return FDL_OK;
 }

@@ -111,7 +111,7 @@ static void get_next(fdl_host_task *task, fdl_repo *repo) {
         fdl_note(s->host->context, FDL_NOTE_WARNING, "an answer breaks off: %s", error.message);
         s->failed = true;
     }
-    MHD_resume_connection(s->connection);
+    fdl_mhd.resume_connection(s->connection);
 }
 
 /* Sends for the piece that begins at `offset`; the connection sleeps until it is here. */
@@ -119,10 +119,10 @@ static ssize_t wait_for(stream *s, uint64_t offset, uint64_t rest) {
     s->next_offset = offset;
     s->next_bytes = rest;
     s->task.run = get_next;
-    MHD_suspend_connection(s->connection);
+    fdl_mhd.suspend_connection(s->connection);
     if (!fdl_host_pool_add(s->host->readers, &s->task)) {
         s->failed = true;
-        MHD_resume_connection(s->connection);
+        fdl_mhd.resume_connection(s->connection);
     }
     return 0;
 }
@@ -224,7 +224,7 @@ fdl_code fdl_answer_stream(fdl_host_request *request, unsigned status, const fdl
     }
     for (size_t i = 0; i < s->count; i++)
         total += s->parts[i].text_bytes + s->parts[i].range.length_bytes;
-    response = MHD_create_response_from_callback(total, BLOCK_BYTES, read_stream, s, stream_free);
+    response = fdl_mhd.create_response_from_callback(total, BLOCK_BYTES, read_stream, s, stream_free);
     if (!response)
         stream_free(s);
     return fdl_answer_response(request, status, response, total, error);

@@ -14,14 +14,17 @@
 
 /* ---- one ---------------------------------------------------------------- */
 
-/* The text of a small file without byte order mark and line end; one that is not a line of text reads as "". */
+/* The text of a small file without byte order mark and line end; one that is not a line of text reads as "".  `etag` may be NULL. */
 static fdl_code read_line(fdl_repo *repo, const char *key, char line[FDL_REF_BYTES], char etag[FDL_ETAG_LIMIT_BYTES],
                           fdl_error *error) {
     char *bytes = NULL;
     size_t length = 0;
     fdl_object object = {0};
-    line[0] = etag[0] = '\0';
-    fdl_code code = fdl_store_read(repo->store, key, FDL_LIMIT_REF_BYTES, &bytes, &length, &object, error);
+    line[0] = '\0';
+    if (etag)
+        etag[0] = '\0';
+    fdl_code code = fdl_store_read(repo->store, key, FDL_LIMIT_REF_BYTES, &bytes, &length,
+                                   etag ? &object : NULL, error);
     if (code == FDL_REFUSED) /* too large: no ref, whatever it is */
         return FDL_OK;
     if (code != FDL_OK)
@@ -36,15 +39,15 @@ static fdl_code read_line(fdl_repo *repo, const char *key, char line[FDL_REF_BYT
         memcpy(line, text, length);
         line[length] = '\0';
     }
-    fdl_str_fit(etag, FDL_ETAG_LIMIT_BYTES, object.etag);
+    if (etag)
+        fdl_str_fit(etag, FDL_ETAG_LIMIT_BYTES, object.etag);
     free(bytes);
     return FDL_OK;
 }
 
 fdl_code fdl_head_read(fdl_repo *repo, char branch[FDL_REF_BYTES], fdl_error *error) {
     char line[FDL_REF_BYTES];
-    char etag[FDL_ETAG_LIMIT_BYTES];
-    fdl_code code = read_line(repo, FDL_KEY_HEAD, line, etag, error);
+    fdl_code code = read_line(repo, FDL_KEY_HEAD, line, NULL, error);
     if (code == FDL_NOT_FOUND)
         return fdl_not_a_repository(repo, error);
     if (code != FDL_OK)

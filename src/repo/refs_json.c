@@ -22,15 +22,16 @@
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The document with its ETag; `etag` is "" when there is none, also when broken. */
-static fdl_code read_document(fdl_repo *repo, json_t **out, char etag[FDL_ETAG_LIMIT_BYTES], fdl_error *error) {
+/* The document with its ETag, also when it is broken; `etag` may be NULL. */
+static fdl_code read_document(fdl_repo *repo, json_t **out, char *etag, fdl_error *error) {
     char *bytes = NULL;
     size_t length = 0;
     fdl_object object = {0};
-    fdl_code code =
-        fdl_store_read(repo->store, FDL_KEY_REFS_JSON, FDL_LIMIT_REFS_JSON_BYTES, &bytes, &length, &object, error);
+    fdl_code code = fdl_store_read(repo->store, FDL_KEY_REFS_JSON, FDL_LIMIT_REFS_JSON_BYTES, &bytes, &length,
+                                   etag ? &object : NULL, error);
     if (code == FDL_OK) {
-        fdl_str_fit(etag, FDL_ETAG_LIMIT_BYTES, object.etag);
+        if (etag)
+            fdl_str_fit(etag, FDL_ETAG_LIMIT_BYTES, object.etag);
         code = fdl_json_parse(bytes, length, FDL_KEY_REFS_JSON, out, error);
     }
     free(bytes);
@@ -69,9 +70,8 @@ static fdl_code take_refs(json_t *refs, fdl_ref_list *list, fdl_error *error) {
 
 fdl_code fdl_refs_json_read(fdl_repo *repo, fdl_ref_list *out, fdl_error *error) {
     json_t *document = NULL, *refs = NULL;
-    char etag[FDL_ETAG_LIMIT_BYTES];
     fdl_ref_list list = {0};
-    fdl_code code = read_document(repo, &document, etag, error);
+    fdl_code code = read_document(repo, &document, NULL, error);
     if (code == FDL_OK)
         code = check_refs(document, &refs, error);
     if (code == FDL_OK)

@@ -2,7 +2,6 @@
  * aws_config.c - credentials, region and endpoint from AWS's environment
  * variables and files.
  */
-#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +54,7 @@ static fdl_code load(aws_file *file, const char *variable_name, const char *name
 
 static void unload(aws_file *file) {
     if (file->text)
-        OPENSSL_cleanse(file->text, strlen(file->text));
+        explicit_bzero(file->text, strlen(file->text));
     free(file->text);
     free(file->path);
     free(file->section);
@@ -237,7 +236,7 @@ fdl_code fdl_aws_config_read(fdl_aws_config *out, fdl_error *error) {
 
 static void forget(char *secret) {
     if (secret)
-        OPENSSL_cleanse(secret, strlen(secret));
+        explicit_bzero(secret, strlen(secret));
     free(secret);
 }
 

@@ -1,5 +1,4 @@
 /* http_look.c - see http.h. */
-#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +109,7 @@ static fdl_code look_into_netrc(const char *host, bool *named, fdl_error *error)
         code = fdl_file_read(path, NETRC_LIMIT_BYTES, &text, &length, error);
     if (code == FDL_OK && text) {
         *named = netrc_names(text, host);
-        OPENSSL_cleanse(text, length);
+        explicit_bzero(text, length);
     }
     free(text);
     free(path);

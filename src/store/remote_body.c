@@ -3,13 +3,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/remote_write.h"
+#include "util/crypto.h"
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -79,13 +78,16 @@ fdl_code fdl_remote_add_checksum(fdl_http_headers *headers, const char *sha256, 
     unsigned char bytes[32];
     unsigned char base64[64];
     long length = 0;
-    unsigned char *decoded = OPENSSL_hexstr2buf(sha256, &length);
+    fdl_code code = fdl_crypto_open(error);
+    if (code != FDL_OK)
+        return code;
+    unsigned char *decoded = fdl_crypto.OPENSSL_hexstr2buf(sha256, &length);
     bool good = decoded && length == (long)sizeof bytes;
     if (good)
         memcpy(bytes, decoded, sizeof bytes);
-    OPENSSL_free(decoded);
+    fdl_crypto.CRYPTO_free(decoded, __FILE__, __LINE__);
     if (!good)
         return fdl_fail(error, FDL_USAGE, NULL, "'%s' is no sha256", sha256);
-    EVP_EncodeBlock(base64, bytes, sizeof bytes);
+    fdl_crypto.EVP_EncodeBlock(base64, bytes, sizeof bytes);
     return fdl_http_add(headers, "x-amz-checksum-sha256", (const char *)base64, error);
 }

@@ -10,8 +10,6 @@
  * md5s, "-" and their number).  Whatever fails, the parts are given up, since
  * they cost money and nobody lists them.
  */
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +17,7 @@
 #include "store/s3_internal.h"
 #include "store/s3_xml.h"
 #include "util/buf.h"
+#include "util/crypto.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
@@ -165,9 +164,9 @@ static bool add_md5(EVP_MD_CTX *md5, const char *etag) {
     if (strspn(start, "0123456789abcdefABCDEF") != 32)
         return false;
     snprintf(hex, sizeof hex, "%.32s", start);
-    unsigned char *bytes = OPENSSL_hexstr2buf(hex, &length);
-    bool added = bytes && length == 16 && EVP_DigestUpdate(md5, bytes, 16) == 1;
-    OPENSSL_free(bytes);
+    unsigned char *bytes = fdl_crypto.OPENSSL_hexstr2buf(hex, &length);
+    bool added = bytes && length == 16 && fdl_crypto.EVP_DigestUpdate(md5, bytes, 16) == 1;
+    fdl_crypto.CRYPTO_free(bytes, __FILE__, __LINE__);
     return added;
 }
 
@@ -175,12 +174,15 @@ static bool add_md5(EVP_MD_CTX *md5, const char *etag) {
 static bool expected_etag(const upload *u, char out[FDL_ETAG_LIMIT_BYTES]) {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length = 0;
-    EVP_MD_CTX *md5 = EVP_MD_CTX_new();
-    bool good = md5 && EVP_DigestInit_ex(md5, EVP_md5(), NULL) == 1;
+    fdl_error ignored;
+    if (fdl_crypto_open(&ignored) != FDL_OK)
+        return false;
+    EVP_MD_CTX *md5 = fdl_crypto.EVP_MD_CTX_new();
+    bool good = md5 && fdl_crypto.EVP_DigestInit_ex(md5, fdl_crypto.EVP_md5(), NULL) == 1;
     for (unsigned i = 0; i < u->part_count && good; i++)
         good = add_md5(md5, u->etags[i]);
-    good = good && EVP_DigestFinal_ex(md5, digest, &length) == 1 && length == 16;
-    EVP_MD_CTX_free(md5);
+    good = good && fdl_crypto.EVP_DigestFinal_ex(md5, digest, &length) == 1 && length == 16;
+    fdl_crypto.EVP_MD_CTX_free(md5);
     if (!good)
         return false;
     for (unsigned i = 0; i < length; i++)

@@ -6,9 +6,6 @@
  * trimmed; parameters are encoded, then sorted.
  */
 #define _GNU_SOURCE 1
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +13,7 @@
 
 #include "store/sigv4.h"
 #include "util/buf.h"
+#include "util/crypto.h"
 #include "util/ident.h"
 #include "util/text.h"
 #include "util/url.h"
@@ -170,7 +168,7 @@ static fdl_code add_headers(fdl_buf *out, const fdl_http_headers *sorted, fdl_er
 
 static bool hmac(const void *key, size_t key_length, const char *text, unsigned char out[HMAC_BYTES]) {
     unsigned length = 0;
-    return HMAC(EVP_sha256(), key, (int)key_length, (const unsigned char *)text, strlen(text), out, &length) &&
+    return fdl_crypto.HMAC(fdl_crypto.EVP_sha256(), key, (int)key_length, (const unsigned char *)text, strlen(text), out, &length) &&
            length == HMAC_BYTES;
 }
 
@@ -178,19 +176,21 @@ static bool hmac(const void *key, size_t key_length, const char *text, unsigned 
 static fdl_code sign_text(const fdl_sigv4_key *key, signing *s, const char *text, fdl_error *error) {
     unsigned char mac[HMAC_BYTES];
     char *first = NULL;
-    fdl_code code = fdl_str_format(&first, error, "AWS4%s", key->secret_key);
+    fdl_code code = fdl_crypto_open(error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&first, error, "AWS4%s", key->secret_key);
     if (code != FDL_OK)
         return code;
     bool done = hmac(first, strlen(first), s->day, mac) && hmac(mac, HMAC_BYTES, key->region, mac) &&
                 hmac(mac, HMAC_BYTES, key->service, mac) && hmac(mac, HMAC_BYTES, "aws4_request", mac) &&
                 hmac(mac, HMAC_BYTES, text, mac);
-    OPENSSL_cleanse(first, strlen(first));
+    explicit_bzero(first, strlen(first));
     free(first);
     if (!done)
         return fdl_fail(error, FDL_FAILED, NULL, "cannot sign a request: libcrypto refuses");
     for (size_t i = 0; i < HMAC_BYTES; i++)
         snprintf(s->signature + 2 * i, 3, "%02x", mac[i]);
-    OPENSSL_cleanse(mac, sizeof mac);
+    explicit_bzero(mac, sizeof mac);
     return FDL_OK;
 }
 

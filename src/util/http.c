@@ -10,7 +10,6 @@
  * which headers go along is a question of trust.
  */
 #define _GNU_SOURCE 1
-#include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "fdl/version.h"
+#include "util/curl.h"
 #include "util/http.h"
 #include "util/text.h"
 
@@ -58,18 +58,21 @@ typedef struct exchange {
 static CURLcode global_code;
 
 static void init_curl(void) {
-    global_code = curl_global_init(CURL_GLOBAL_DEFAULT);
+    global_code = fdl_curl.global_init(CURL_GLOBAL_DEFAULT);
 }
 
 fdl_code fdl_http_open(const fdl_http_limits *limits, fdl_http **out, fdl_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const char *const variables[] = {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+    fdl_code code = fdl_curl_open(error);
+    if (code != FDL_OK)
+        return code;
     pthread_once(&once, init_curl);
     if (global_code != CURLE_OK)
-        return fdl_fail(error, FDL_FAILED, NULL, "cannot start libcurl: %s", curl_easy_strerror(global_code));
+        return fdl_fail(error, FDL_FAILED, NULL, "cannot start libcurl: %s", fdl_curl.easy_strerror(global_code));
 
     fdl_http *http;
-    fdl_code code = fdl_alloc(&http, 1, sizeof *http, error);
+    code = fdl_alloc(&http, 1, sizeof *http, error);
     if (code != FDL_OK)
         return code;
     if (pthread_mutex_init(&http->lock, NULL) != 0) {
@@ -99,7 +102,7 @@ void fdl_http_free(fdl_http *http) {
     if (!http)
         return;
     for (size_t i = 0; i < http->idle_count; i++)
-        curl_easy_cleanup(http->idle[i]);
+        fdl_curl.easy_cleanup(http->idle[i]);
     pthread_mutex_destroy(&http->lock);
     free(http);
 }
@@ -110,18 +113,18 @@ static CURL *take_handle(fdl_http *http) {
     if (http->idle_count > 0)
         curl = http->idle[--http->idle_count];
     pthread_mutex_unlock(&http->lock);
-    return curl ? curl : curl_easy_init();
+    return curl ? curl : fdl_curl.easy_init();
 }
 
 static void give_back(fdl_http *http, CURL *curl) {
-    curl_easy_reset(curl); /* forgets the options, keeps the connections */
+    fdl_curl.easy_reset(curl); /* forgets the options, keeps the connections */
     pthread_mutex_lock(&http->lock);
     bool kept = http->idle_count < IDLE_LIMIT;
     if (kept)
         http->idle[http->idle_count++] = curl;
     pthread_mutex_unlock(&http->lock);
     if (!kept)
-        curl_easy_cleanup(curl);
+        fdl_curl.easy_cleanup(curl);
 }
 
 /* ---- what comes in -------------------------------------------------------- */
@@ -293,17 +296,17 @@ static void set_body(exchange *x) {
     const fdl_http_body *body = x->request->body;
     uint64_t length = body ? body->length_bytes : 0;
     if (body) {
-        curl_easy_setopt(x->curl, CURLOPT_UPLOAD, 1L);
-        curl_easy_setopt(x->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)length);
-        curl_easy_setopt(x->curl, CURLOPT_READFUNCTION, on_read);
-        curl_easy_setopt(x->curl, CURLOPT_READDATA, x);
-        curl_easy_setopt(x->curl, CURLOPT_UPLOAD_BUFFERSIZE, (long)PIECE_BYTES);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_UPLOAD, 1L);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)length);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_READFUNCTION, on_read);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_READDATA, x);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_UPLOAD_BUFFERSIZE, (long)PIECE_BYTES);
     }
     if (x->request->once && length == 0)
-        curl_easy_setopt(x->curl, CURLOPT_FRESH_CONNECT, 1L);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_FRESH_CONNECT, 1L);
     if (body && !x->request->once) {
-        curl_easy_setopt(x->curl, CURLOPT_SEEKFUNCTION, on_seek);
-        curl_easy_setopt(x->curl, CURLOPT_SEEKDATA, x);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_SEEKFUNCTION, on_seek);
+        fdl_curl.easy_setopt(x->curl, CURLOPT_SEEKDATA, x);
     }
 }
 
@@ -312,7 +315,7 @@ static bool goes_to_strangers(const char *name) {
 }
 
 static bool append_line(struct curl_slist **list, const char *line) {
-    struct curl_slist *longer = curl_slist_append(*list, line);
+    struct curl_slist *longer = fdl_curl.slist_append(*list, line);
     if (longer)
         *list = longer;
     return longer != NULL;
@@ -337,38 +340,38 @@ static fdl_code set_headers(exchange *x, bool trusted, struct curl_slist **list)
     }
     if (!complete)
         return fdl_fail(x->error, FDL_FAILED, NULL, "out of memory");
-    curl_easy_setopt(x->curl, CURLOPT_HTTPHEADER, *list);
+    fdl_curl.easy_setopt(x->curl, CURLOPT_HTTPHEADER, *list);
     return FDL_OK;
 }
 
 static void set_options(exchange *x, const fdl_http *http, const char *url) {
     CURL *curl = x->curl;
     long idle_s = x->request->idle_limit_s > 0 ? x->request->idle_limit_s : http->limits.idle_s;
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 1L);
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)PIECE_BYTES);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "fdl/" FDL_VERSION);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)http->limits.connect_s);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, idle_s);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)http->limits.total_s);
+    fdl_curl.easy_setopt(curl, CURLOPT_URL, url);
+    fdl_curl.easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+    fdl_curl.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    fdl_curl.easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    fdl_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    fdl_curl.easy_setopt(curl, CURLOPT_NOPROGRESS, 1L);
+    fdl_curl.easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    fdl_curl.easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)PIECE_BYTES);
+    fdl_curl.easy_setopt(curl, CURLOPT_USERAGENT, "fdl/" FDL_VERSION);
+    fdl_curl.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)http->limits.connect_s);
+    fdl_curl.easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    fdl_curl.easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, idle_s);
+    fdl_curl.easy_setopt(curl, CURLOPT_TIMEOUT, (long)http->limits.total_s);
     if (http->ca_file)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, http->ca_file);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, x->curl_says);
-    curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
+        fdl_curl.easy_setopt(curl, CURLOPT_CAINFO, http->ca_file);
+    fdl_curl.easy_setopt(curl, CURLOPT_ERRORBUFFER, x->curl_says);
+    fdl_curl.easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    fdl_curl.easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
+    fdl_curl.easy_setopt(curl, CURLOPT_HEADERDATA, x);
+    fdl_curl.easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+    fdl_curl.easy_setopt(curl, CURLOPT_WRITEDATA, x);
     if (x->is_head)
-        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+        fdl_curl.easy_setopt(curl, CURLOPT_NOBODY, 1L);
     set_body(x);
-    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->is_head ? NULL : x->request->method);
+    fdl_curl.easy_setopt(curl, CURLOPT_CUSTOMREQUEST, x->is_head ? NULL : x->request->method);
 }
 
 /* ---- how it ended --------------------------------------------------------- */
@@ -391,7 +394,7 @@ static fdl_http_outcome outcome_of(const exchange *x, CURLcode result) {
         break;
     }
     long request_bytes = 0;
-    curl_easy_getinfo(x->curl, CURLINFO_REQUEST_SIZE, &request_bytes);
+    fdl_curl.easy_getinfo(x->curl, CURLINFO_REQUEST_SIZE, &request_bytes);
     return request_bytes > 0 ? FDL_HTTP_LOST : FDL_HTTP_NOT_SENT;
 }
 
@@ -406,7 +409,7 @@ static fdl_code tell_timeout(exchange *x, const fdl_http *http, const char *host
 static fdl_code tell(exchange *x, const fdl_http *http, CURLcode result) {
     const char *host = x->response->host;
     long os_error = 0;
-    curl_easy_getinfo(x->curl, CURLINFO_OS_ERRNO, &os_error);
+    fdl_curl.easy_getinfo(x->curl, CURLINFO_OS_ERRNO, &os_error);
     switch (result) {
     case CURLE_COULDNT_RESOLVE_HOST:
         return fdl_fail(x->error, FDL_FAILED, NULL, "cannot find the host '%s': check the address and the network",
@@ -431,7 +434,7 @@ static fdl_code tell(exchange *x, const fdl_http *http, CURLcode result) {
         return fdl_fail(x->error, FDL_FAILED, NULL, "out of memory");
     default:
         return fdl_fail(x->error, FDL_FAILED, NULL, "the connection to '%s' broke (%s): run it again", host,
-                        *x->curl_says ? x->curl_says : curl_easy_strerror(result));
+                        *x->curl_says ? x->curl_says : fdl_curl.easy_strerror(result));
     }
 }
 
@@ -451,7 +454,7 @@ static CURLcode perform(CURL *curl) {
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    CURLcode result = curl_easy_perform(curl);
+    CURLcode result = fdl_curl.easy_perform(curl);
     if (!sigismember(&pending, SIGPIPE))
         sigtimedwait(&pipe, NULL, &at_once);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -483,7 +486,7 @@ static fdl_code send_to(fdl_http *http, const char *url, bool trusted, const fdl
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     set_options(&x, http, url);
     if (request->netrc && trusted)
-        curl_easy_setopt(x.curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+        fdl_curl.easy_setopt(x.curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     fdl_code code = set_headers(&x, trusted, &list);
     if (code != FDL_OK)
         goto done;
@@ -498,11 +501,11 @@ static fdl_code send_to(fdl_http *http, const char *url, bool trusted, const fdl
     }
     char *target = NULL;
     if (redirect(response->status))
-        curl_easy_getinfo(x.curl, CURLINFO_REDIRECT_URL, &target);
+        fdl_curl.easy_getinfo(x.curl, CURLINFO_REDIRECT_URL, &target);
     code = fdl_str_copy(next, target, error);
 done:
     give_back(http, x.curl);
-    curl_slist_free_all(list);
+    fdl_curl.slist_free_all(list);
     return code;
 }
 

@@ -3,11 +3,11 @@
  * they come from strangers.
  */
 #define _GNU_SOURCE 1
-#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "util/curl.h"
 #include "util/http.h"
 #include "util/text.h"
 
@@ -57,6 +57,7 @@ void fdl_http_headers_clear(fdl_http_headers *headers) {
 }
 
 int64_t fdl_http_date(const char *text) {
-    time_t seconds = text ? curl_getdate(text, NULL) : -1;
+    fdl_error ignored;
+    time_t seconds = text && fdl_curl_open(&ignored) == FDL_OK ? fdl_curl.getdate(text, NULL) : -1;
     return seconds > 0 ? (int64_t)seconds * 1000 : 0;
 }

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/crypto.h"
 #include "util/file.h"
 #include "util/ident.h"
 
@@ -31,7 +31,7 @@ static fdl_code random_bytes(void *out, size_t length, fdl_error *error) {
     return FDL_OK;
 }
 
-static void to_hex(const unsigned char *bytes, size_t length, char *out) {
+void fdl_hex_write(const unsigned char *bytes, size_t length, char *out) {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < length; i++) {
         out[2 * i] = digits[bytes[i] >> 4];
@@ -46,7 +46,7 @@ fdl_code fdl_random_hex(size_t count, char *out, fdl_error *error) {
         return fdl_fail(error, FDL_FAILED, NULL, "at most 32 random bytes at once");
     fdl_code code = random_bytes(bytes, count, error);
     if (code == FDL_OK)
-        to_hex(bytes, count, out);
+        fdl_hex_write(bytes, count, out);
     return code;
 }
 
@@ -55,7 +55,7 @@ static void uuid_write(unsigned char bytes[16], unsigned version, char out[37]) 
     bytes[6] = (unsigned char)((bytes[6] & 0x0f) | (version << 4));
     bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
     char hex[33];
-    to_hex(bytes, 16, hex);
+    fdl_hex_write(bytes, 16, hex);
     snprintf(out, 37, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
 }
 
@@ -114,8 +114,12 @@ static fdl_code hash_failed(fdl_error *error) {
 }
 
 fdl_code fdl_sha256_start(fdl_sha256 *hash, fdl_error *error) {
-    hash->state = EVP_MD_CTX_new();
-    if (!hash->state || EVP_DigestInit_ex(hash->state, EVP_sha256(), NULL) != 1) {
+    hash->state = NULL;
+    fdl_code code = fdl_crypto_open(error);
+    if (code != FDL_OK)
+        return code;
+    hash->state = fdl_crypto.EVP_MD_CTX_new();
+    if (!hash->state || fdl_crypto.EVP_DigestInit_ex(hash->state, fdl_crypto.EVP_sha256(), NULL) != 1) {
         fdl_sha256_drop(hash);
         return hash_failed(error);
     }
@@ -123,22 +127,23 @@ fdl_code fdl_sha256_start(fdl_sha256 *hash, fdl_error *error) {
 }
 
 fdl_code fdl_sha256_add(fdl_sha256 *hash, const void *bytes, size_t length, fdl_error *error) {
-    return EVP_DigestUpdate(hash->state, bytes, length) == 1 ? FDL_OK : hash_failed(error);
+    return fdl_crypto.EVP_DigestUpdate(hash->state, bytes, length) == 1 ? FDL_OK : hash_failed(error);
 }
 
 fdl_code fdl_sha256_finish(fdl_sha256 *hash, char out[65], fdl_error *error) {
     unsigned char digest[32];
     unsigned length = 0;
-    int done = EVP_DigestFinal_ex(hash->state, digest, &length);
+    int done = fdl_crypto.EVP_DigestFinal_ex(hash->state, digest, &length);
     fdl_sha256_drop(hash);
     if (done != 1 || length != sizeof digest)
         return hash_failed(error);
-    to_hex(digest, sizeof digest, out);
+    fdl_hex_write(digest, sizeof digest, out);
     return FDL_OK;
 }
 
 void fdl_sha256_drop(fdl_sha256 *hash) {
-    EVP_MD_CTX_free(hash->state);
+    if (hash->state)
+        fdl_crypto.EVP_MD_CTX_free(hash->state);
     hash->state = NULL;
 }
 

@@ -3,11 +3,11 @@
  * transfer agree on what the host is), and names percent-encoded.
  */
 #define _GNU_SOURCE 1
-#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "util/curl.h"
 #include "util/text.h"
 #include "util/url.h"
 
@@ -20,8 +20,8 @@ static fdl_code bad(const char *text, const char *why, fdl_error *error) {
 /* Whether the part is there at all; an empty one ("http://host/?") counts. */
 static bool has_part(CURLU *url, CURLUPart part) {
     char *text = NULL;
-    bool there = curl_url_get(url, part, &text, 0) == CURLUE_OK;
-    curl_free(text);
+    bool there = fdl_curl.url_get(url, part, &text, 0) == CURLUE_OK;
+    fdl_curl.free(text);
     return there;
 }
 
@@ -43,7 +43,7 @@ static fdl_code take_authority(CURLU *url, fdl_url *out, fdl_error *error) {
     fdl_code code;
     char *host = NULL;
     char *port = NULL;
-    if (curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
+    if (fdl_curl.url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
         code = fdl_fail(error, FDL_FAILED, NULL, "out of memory");
         goto done;
     }
@@ -51,22 +51,22 @@ static fdl_code take_authority(CURLU *url, fdl_url *out, fdl_error *error) {
         if (*at >= 'A' && *at <= 'Z')
             *at = (char)(*at - 'A' + 'a');
     }
-    if (curl_url_get(url, CURLUPART_PORT, &port, 0) == CURLUE_OK && !default_port(out->tls, port))
+    if (fdl_curl.url_get(url, CURLUPART_PORT, &port, 0) == CURLUE_OK && !default_port(out->tls, port))
         code = fdl_str_format(&out->authority, error, "%s:%s", host, port);
     else
         code = fdl_str_copy(&out->authority, host, error);
 done:
-    curl_free(host);
-    curl_free(port);
+    fdl_curl.free(host);
+    fdl_curl.free(port);
     return code;
 }
 
 static fdl_code take_path(CURLU *url, fdl_url *out, fdl_error *error) {
     char *path = NULL;
-    if (curl_url_get(url, CURLUPART_PATH, &path, 0) != CURLUE_OK)
+    if (fdl_curl.url_get(url, CURLUPART_PATH, &path, 0) != CURLUE_OK)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     fdl_code code = fdl_str_copy(&out->path, path, error);
-    curl_free(path);
+    fdl_curl.free(path);
     return code;
 }
 
@@ -79,11 +79,11 @@ fdl_code fdl_url_parse(const char *text, fdl_url *out, fdl_error *error) {
     if (strchr(text, ':')[3] == '/') /* curl would take the first part of the path for the host */
         return bad(text, "names no host: write https://host/path/", error);
 
-    CURLU *url = curl_url();
+    fdl_code code = fdl_curl_open(error);
+    CURLU *url = code == FDL_OK ? fdl_curl.url() : NULL;
     if (!url)
-        return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
-    fdl_code code;
-    CURLUcode parsed = curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS);
+        return code != FDL_OK ? code : fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+    CURLUcode parsed = fdl_curl.url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS);
     if (parsed == CURLUE_OUT_OF_MEMORY)
         code = fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     else if (parsed != CURLUE_OK)
@@ -94,7 +94,7 @@ fdl_code fdl_url_parse(const char *text, fdl_url *out, fdl_error *error) {
         code = take_authority(url, &made, error);
     if (code == FDL_OK)
         code = take_path(url, &made, error);
-    curl_url_cleanup(url);
+    fdl_curl.url_cleanup(url);
     if (code != FDL_OK) {
         fdl_url_clear(&made);
         return code;
