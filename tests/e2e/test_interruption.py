@@ -69,7 +69,7 @@ def inside(tmp_path):
 
 KNOWN = re.compile(
     r"""fdl\.json | HEAD | refs\.json | refs/(heads|tags)/[a-z0-9/]+ | data/main/t/ducklake-[0-9a-f-]+\.parquet
-        | versions/[0-9a-f-]{36}/(version\.json|ducklake\.duckdb|dataset\.json|files\.json)""",
+        | versions/[0-9a-f-]{36}/(version\.json|ducklake\.duckdb|catalogs/ducklake\.duckdb\.zst|dataset\.json|files\.json)""",
     re.VERBOSE,
 )
 

@@ -188,6 +188,7 @@ def test_a_version_is_described_to_the_letter(published):
     repo, version = published.repo, published.repo.head()
     assert UUID7.fullmatch(version)
     assert sorted(path.name for path in repo.path("versions", version).iterdir()) == [
+        "catalogs",
         "dataset.json",
         "ducklake.duckdb",
         "files.json",
@@ -201,7 +202,8 @@ def test_a_version_is_described_to_the_letter(published):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", record["created_at"])
     assert record["author"] == {"name": "Ada Writer", "email": "ada@example.org"}
     assert record["message"] == "ten numbers"
-    assert list(record["catalog"]) == ["path", "storage", "bytes", "sha256"]
+    assert list(record["catalog"]) == ["path", "storage", "bytes", "sha256", "zstd"]
+    assert list(record["catalog"]["zstd"]) == ["path", "bytes", "sha256"]
     assert record["catalog"]["storage"] == "duckdb-v1.5.0"
     assert list(record["dataset"]) == ["path", "bytes", "sha256"]
     assert record["ducklake"] == {"format": "1.0", "snapshot_id": 1, "snapshots": [0, 1]}
