@@ -1,5 +1,5 @@
-"""Random histories against a simple model: branches, tags, rewrites, deletes, restores, expire, gc and withdraw, two
-writers, and kills in between.
+"""Random histories against a simple model: branches, tags, rewrites, deletes, restores, pushes that wait for approval,
+expire, gc and withdraw, two writers, and kills in between.
 
 After each step every version that should read does read with its rows, every one that should not says why, and
 nothing that is needed is gone; in the end, with nobody writing, nothing is left that no version needs.
@@ -60,6 +60,8 @@ class History:
         self.con = duck()
         self.repo = Lake(folder).repo
         self.versions, self.branches, self.tags = {}, {}, {}
+        self.requests = {}  # by number: branch, version, what the branch held then
+        self.asked = 0
         self.said = []
         self.writers = []
         for name in ("one", "two"):
@@ -126,12 +128,12 @@ class History:
         writer.base, writer.dirty = self.branches[writer.branch], False
         return True
 
-    def adopt(self, branch, rows):
-        """The version a branch holds now becomes known, and those below it that are not."""
+    def adopt(self, branch, rows, above=None):
+        """The version a branch holds now becomes known."""
         head = self.repo.head(branch)
         record = self.repo.record(head)
         parent = (record["parents"] or [""])[0]
-        assert parent == self.branches.get(branch, "") or parent in self.versions
+        assert parent == self.branches.get(above or branch, "")
         self.versions[head] = Version(parent, rows, self.reads_of(head))
         self.branches[branch] = head
 
@@ -215,6 +217,46 @@ class History:
             self.tags[name] = version
         return name
 
+    def step_ask(self):
+        """A push onto a branch that somebody has to approve, as a host leaves it: uploaded, and no ref leads to it."""
+        writer = self.random.choice(self.writers)
+        branch = self.random.choice(list(self.branches))
+        self.check_out(writer, branch)
+        self.write(writer, f"INSERT INTO lake.a SELECT range, 'q' FROM range({self.random.randint(1, 9)})")
+        fdl("commit", writer.lake.work, "-m", "please")
+        fdl("push", writer.lake.work, "--branch", "asked")
+        self.adopt("asked", writer.rows, above=branch)
+        version, expected = self.branches.pop("asked"), self.branches[branch]
+        self.asked += 1
+        author = {"name": "Ada Writer"}
+        asked = {"branch": f"refs/heads/{branch}", "version": version, "expected": expected, "author": author}
+        asked.update(created_at="2026-01-01T00:00:00Z", state="waiting")
+        folder = self.repo.path("refs", "requests")
+        folder.mkdir(exist_ok=True)
+        (folder / str(self.asked)).write_text(json.dumps(asked))
+        fdl("branch", self.repo.address, "-d", "asked")
+        self.requests[self.asked] = (branch, version, expected)
+        self.check_out(writer, branch)
+        return f"{version} onto {branch}"
+
+    def step_decide(self):
+        if not self.requests:
+            return self.step_ask()
+        number = self.random.choice(list(self.requests))
+        branch, version, expected = self.requests[number]
+        if self.maybe(0.3):
+            fdl("requests", self.repo.address, "reject", number)
+            del self.requests[number]
+            return f"{number} is rejected"
+        line = list(self.line(self.branches.get(branch, "")))
+        moves = self.branches.get(branch, "") == expected
+        self.run("requests", self.repo.address, "approve", number, code=OK if moves or version in line else CONFLICT, kill=self.maybe())
+        if moves:
+            self.branches[branch] = version
+        if moves or version in line:
+            del self.requests[number]
+        return f"{number} is approved" if moves else f"{number} comes too late"
+
     def step_restore(self):
         branch = self.random.choice(list(self.branches))
         version = self.random.choice(list(self.versions))
@@ -236,8 +278,14 @@ class History:
             yield tip
             tip = self.versions[tip].parent
 
+    def waiting(self):
+        return {version for _, version, _ in self.requests.values()}
+
+    def tips(self):
+        return set(self.branches.values()) | self.waiting()
+
     def pointed(self):
-        return set(self.branches.values()) | set(self.tags.values())
+        return self.tips() | set(self.tags.values())
 
     def step_expire(self):
         keep = self.random.randint(0, 5)
@@ -245,7 +293,7 @@ class History:
         words = ["expire", self.repo.address, "--keep", keep, *(["--branch", branch] if branch else [])]
         reached = {v for name, tip in self.branches.items() if branch in (None, name) for v in self.line(tip)}
         if not branch:
-            reached |= {v for tip in self.tags.values() for v in self.line(tip)}
+            reached |= {v for tip in self.pointed() for v in self.line(tip)}
         kept = {v for tip in self.branches.values() for v in list(self.line(tip))[:keep]} | self.pointed()
         self.run(*words, kill=self.maybe(0.4))
         for version in reached - kept:
@@ -277,25 +325,25 @@ class History:
         return {name: version for name, version in self.versions.items() if not version.gone}
 
     def in_the_way(self, given):
-        """A branch that reads a file of the version through deletes that it did not have."""
+        """A branch, or a push that waits, that reads a file of the version through deletes that it did not have."""
         had = {read for name in self.line(given) if not self.versions[name].gone for read in self.versions[name].reads}
         mine = dict(self.versions[given].reads)
         return any(
             path in mine and deletes and deletes != mine[path] and (path, deletes) not in had
-            for tip in self.branches.values()
+            for tip in self.tips()
             for path, deletes in self.versions[tip].reads
         )
 
     def step_withdraw(self):
-        old = [name for name in self.live() if name not in self.branches.values()]
+        old = [name for name in self.live() if name not in self.tips()]
         given = self.random.choice(old if old and self.maybe(0.8) else list(self.live()))
         words = ["withdraw", self.repo.address, given, "--yes", "--text", "by mistake"]
-        if given in self.branches.values() or self.in_the_way(given):
+        if given in self.tips() or self.in_the_way(given):
             contents = self.repo.contents()
             fdl(*words, code=REFUSED)
             assert self.repo.contents() == contents
             return f"{given} is refused"
-        going = self.versions[given].data - {path for tip in self.branches.values() for path in self.versions[tip].data}
+        going = self.versions[given].data - {path for tip in self.tips() for path in self.versions[tip].data}
         affected = {name for name, version in self.live().items() if name == given or version.data & going}
         self.run(*words, kill=self.maybe(0.4))
         for name in affected:
@@ -360,6 +408,8 @@ class History:
             self.step_check_out: 1,
             self.step_branch: 2,
             self.step_tag: 3,
+            self.step_ask: 2,
+            self.step_decide: 2,
             self.step_restore: 3,
             self.step_expire: 3,
             self.step_gc: 3,
