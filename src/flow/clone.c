@@ -4,13 +4,14 @@
  *   1 fdl.json and HEAD, as they are
  *   2 the history behind every ref asked for, oldest version first:
  *     data files, originals -> catalogs -> dataset, files -> signature ->
- *     version.json
+ *     version.json; then another look at what gc may have taken meanwhile
  *   3 the refs, by compare-and-swap, then refs.json
  *   4 what was withdrawn there is withdrawn here
  *
  * That is push's order, so a reader of the mirror never sees anything
  * unfinished, and a clone that was stopped goes on where it was: what is there
- * already is not sent again.
+ * already is not sent again.  What has ended in the mirror stays so, whoever
+ * still has it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,10 @@
 #include "catalog/catalog.h"
 #include "fdl.h"
 #include "flow/catalog_get.h"
+#include "flow/fileset.h"
 #include "flow/keyset.h"
+#include "flow/refs.h"
+#include "flow/relied.h"
 #include "flow/scratch.h"
 #include "flow/sources.h"
 #include "flow/upload.h"
@@ -41,6 +45,8 @@ typedef struct step {
     bool named;  /* by a ref */
     bool wanted; /* with its catalog and data */
     bool whole;  /* and they are in the target */
+    bool held;   /* a ref of the target leads to it, so that gc there keeps what it needs */
+    bool ended;  /* in the target, and not in the source */
 } step;
 
 typedef struct clone {
@@ -61,6 +67,9 @@ typedef struct clone {
     bool kept_open;
     const char **withdrawn;  /* versions of which the mirror still has something */
     size_t withdrawn_count;
+    bool relying;            /* on what is in the target of the version at hand */
+    fdl_relied relied;       /* that, to be looked at again */
+    fdl_fileset looked;      /* data files that were, for an earlier version */
     fdl_map asked;           /* originals looked at, which many versions may list */
     char *scratch;           /* a folder of this machine */
     fdl_meter *meter;
@@ -68,12 +77,20 @@ typedef struct clone {
 
 /* ---- one object ------------------------------------------------------------------ */
 
+/* As push has it: where nothing is listed, only what others sent. */
+static fdl_code rely_on(clone *c, const char *key, uint64_t size_bytes, bool there, fdl_error *error) {
+    return c->relying && (there || c->target->can_list) ? fdl_relied_add(&c->relied, "", key, size_bytes, error) : FDL_OK;
+}
+
 static fdl_code send(clone *c, const char *key, const char *path, fdl_error *error) {
     uint64_t size = 0;
     bool is_data = fdl_str_starts(key, c->config->data_dir); /* expected by then, all of a version's at once */
-    if (!is_data && fdl_file_size(path, &size, NULL) == FDL_OK)
+    fdl_code code = is_data ? FDL_OK : fdl_file_size(path, &size, error);
+    if (code == FDL_OK && !is_data)
         fdl_meter_expect(c->meter, 1, size);
-    return fdl_upload(c->target, key, path, NULL, &c->result->sent, c->meter, error);
+    if (code == FDL_OK && fdl_str_starts(key, FDL_KEY_VERSIONS))
+        code = rely_on(c, key, size, false, error);
+    return code != FDL_OK ? code : fdl_upload(c->target, key, path, NULL, &c->result->sent, c->meter, error);
 }
 
 static fdl_code prove(const char *key, const char *path, const char *sha256, fdl_error *error) {
@@ -230,6 +247,11 @@ static fdl_code want(wanted_files *wanted, const char *key, uint64_t size_bytes,
     if (code == FDL_OK && there && size != size_bytes)
         code = fdl_fail(error, FDL_FAILED, key, "'%s' has %llu bytes in '%s', its catalog says %llu", key,
                         (unsigned long long)size, fdl_repo_address(wanted->c->to), (unsigned long long)size_bytes);
+    if (code == FDL_OK && wanted->c->relying && !fdl_fileset_has(&wanted->c->looked, key)) {
+        code = rely_on(wanted->c, key, size_bytes, there, error);
+        if (code == FDL_OK)
+            code = fdl_fileset_add(&wanted->c->looked, key, error);
+    }
     if (code == FDL_OK && !there)
         code = fdl_grow(&wanted->items, wanted->count, sizeof *wanted->items, error);
     if (code == FDL_OK && !there) {
@@ -301,10 +323,13 @@ static fdl_code copy_version_file(clone *c, const fdl_version *version, const ch
                                   fdl_error *error) {
     char key[FDL_KEY_BYTES];
     bool there = false;
+    uint64_t size = 0;
     fdl_code code = fdl_key_version(key, version->id, name, error);
     if (code == FDL_OK)
-        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
-    if (code == FDL_OK && !there)
+        code = fdl_keyset_has(&c->there, key, &there, &size, error);
+    if (code == FDL_OK && there)
+        code = rely_on(c, key, size, true, error);
+    else if (code == FDL_OK)
         code = copy_proved(c, key, sha256, error);
     return code == FDL_NOT_FOUND && !must ? FDL_OK : code;
 }
@@ -364,12 +389,14 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
     char key[FDL_KEY_BYTES];
     char *catalog = NULL;
     bool there = false;
+    uint64_t size = 0;
     fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
     if (code == FDL_OK)
-        code = fdl_keyset_has(&c->there, key, &there, NULL, error);
-    if (code != FDL_OK || there) /* and then its data, sent before it, is there too */
-        return code;
-    code = fdl_str_format(&catalog, error, "%s/%s.duckdb", c->scratch, version->id);
+        code = fdl_keyset_has(&c->there, key, &there, &size, error);
+    if (code == FDL_OK && there)
+        code = rely_on(c, key, size, true, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(&catalog, error, "%s/%s.duckdb", c->scratch, version->id);
     if (code == FDL_OK)
         code = fdl_catalog_download(c->from, version, catalog, error);
     if (code == FDL_OK)
@@ -378,7 +405,7 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
         code = copy_record(c, version, &version->others[i].file, true, error);
     if (code == FDL_OK)
         code = copy_record(c, version, &version->packed, true, error);
-    if (code == FDL_OK)
+    if (code == FDL_OK && !there)
         code = send(c, key, catalog, error);
     if (catalog)
         unlink(catalog);
@@ -470,33 +497,75 @@ static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error 
     return code;
 }
 
+/* Where a catalog is there and a ref leads to it, so is its data, and gc keeps both. */
+static fdl_code look_at_target(clone *c, step *s, fdl_error *error) {
+    bool there = false;
+    fdl_code code = holds(&c->there, &s->version, s->version.catalog.file.path, &there, error);
+    if (code == FDL_OK && !there)
+        code = holds(&c->there, &s->version, FDL_FILE_EXPIRED, &s->ended, error);
+    c->relying = !s->ended && !(there && s->held);
+    return code;
+}
+
+/* What a gc beside us took before it could see version.json; now it does, and leaves alone what is sent again. */
+static fdl_code send_gone(clone *c, fdl_error *error) {
+    fdl_relied gone = c->relied;
+    c->relied = (fdl_relied){0};
+    c->relying = false;
+    fdl_code code = fdl_relied_look(c->to, &gone, error);
+    for (size_t i = 0; code == FDL_OK && i < gone.count; i++) {
+        if (fdl_str_starts(gone.items[i].key, c->config->data_dir))
+            fdl_meter_expect(c->meter, 1, gone.items[i].size_bytes);
+        code = copy(c, gone.items[i].key, error);
+    }
+    fdl_relied_clear(&gone);
+    return code;
+}
+
 static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
     const fdl_version *version = &s->version;
     uint64_t before = c->result->sent.files;
     bool expired = false, withdrawn = false, must = false;
+    c->relying = false;
     fdl_code code = copy_marker(c, version, &expired, &withdrawn, error);
-    must = s->named && !expired;
+    if (code == FDL_OK && !expired && s->wanted)
+        code = look_at_target(c, s, error);
+    must = s->named && !expired && !s->ended;
     if (code == FDL_OK && expired && !withdrawn)
         code = remove_catalogs(c, version, error);
-    if (code == FDL_OK && !expired && s->wanted && c->options->sources)
+    if (code == FDL_OK && !expired && !s->ended && s->wanted && c->options->sources)
         code = copy_sources(c, version, error);
-    if (code == FDL_OK && !expired && s->wanted)
+    if (code == FDL_OK && c->relying)
         code = copy_content(c, version, error);
-    s->whole = code == FDL_OK && !expired && s->wanted;
+    s->whole = code == FDL_OK && !expired && !s->ended && s->wanted;
     if (code == FDL_NOT_FOUND && !s->named) { /* the source is itself a mirror that holds only the record */
         fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "%s; only its record is copied", error->message);
+        c->relying = false;
+        fdl_relied_clear(&c->relied);
         code = FDL_OK;
     }
     if (code == FDL_OK && s->wanted)
         code = copy_record(c, version, &version->dataset, must, error);
-    if (code == FDL_OK && s->wanted)
+    if (code == FDL_OK && s->wanted && !s->ended)
         code = copy_record(c, version, &version->files, must, error);
     if (code == FDL_OK)
         code = copy_version_file(c, version, FDL_FILE_SIGNATURE, NULL, false, error);
     if (code == FDL_OK)
         code = copy_version_file(c, version, FDL_FILE_VERSION, NULL, true, error);
+    if (code == FDL_OK)
+        code = send_gone(c, error);
     if (c->result->sent.files > before)
         c->result->versions++;
+    return code;
+}
+
+static fdl_code mark_held(clone *c, fdl_error *error) {
+    fdl_ref_list refs = {0};
+    fdl_code code = fdl_ref_list_read(c->to, &refs, error);
+    for (size_t i = 0; code == FDL_OK && i < refs.count; i++)
+        for (step *s = find_step(c, refs.items[i].id); s && !s->held; s = find_step(c, s->version.parent))
+            s->held = true;
+    fdl_ref_list_clear(&refs);
     return code;
 }
 
@@ -505,6 +574,8 @@ static fdl_code copy_versions(clone *c, fdl_error *error) {
     fdl_code code = choose_refs(c, error);
     for (size_t i = 0; code == FDL_OK && i < c->refs.count; i++)
         code = collect(c, c->refs.items[i].id, error);
+    if (code == FDL_OK)
+        code = mark_held(c, error);
     if (code == FDL_OK && c->step_count > 0)
         code = fdl_alloc(&order, c->step_count, sizeof *order, error);
     for (size_t i = 0; code == FDL_OK && i < c->step_count; i++)
@@ -572,6 +643,12 @@ static fdl_code move_at_host(clone *c, const fdl_ref *ref, fdl_ref *at, fdl_erro
 
 static fdl_code copy_ref(clone *c, const fdl_ref *ref, fdl_error *error) {
     fdl_ref old = {0};
+    const step *s = find_step(c, ref->id);
+    if (s && s->ended) {
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "'%s' is left out: version '%s' has expired or was withdrawn in '%s'",
+                 ref->name, ref->id, fdl_repo_address(c->to));
+        return FDL_OK;
+    }
     fdl_code code = fdl_ref_read(c->to, ref->name, &old, error);
     if (code == FDL_OK && strcmp(old.id, ref->id) == 0)
         return FDL_OK;
@@ -583,8 +660,10 @@ static fdl_code copy_ref(clone *c, const fdl_ref *ref, fdl_error *error) {
                         ref->name, old.id, fdl_repo_address(c->to), ref->id, fdl_repo_address(c->from));
     if (code == FDL_OK && exists && fdl_repo_is_http(c->to))
         code = move_at_host(c, ref, &old, error);
-    else if (code == FDL_OK)
+    else if (code == FDL_OK && (exists || !s || !s->whole))
         code = fdl_ref_write(c->to, ref->name, ref->id, exists ? &old : NULL, error);
+    else if (code == FDL_OK)
+        code = fdl_ref_make(c->to, ref->name, ref->id, error);
     if (code == FDL_OK)
         c->result->refs++;
     return code;
@@ -625,6 +704,8 @@ static void clone_clear(clone *c) {
     free(c->steps);
     free(c->withdrawn);
     fdl_map_clear(&c->places);
+    fdl_relied_clear(&c->relied);
+    fdl_fileset_clear(&c->looked);
     fdl_keyset_clear(&c->data);
     fdl_keyset_clear(&c->kept);
     fdl_map_clear(&c->asked);

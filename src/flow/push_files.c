@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/lookup.h"
 #include "flow/meter.h"
 #include "flow/pending.h"
+#include "flow/relied.h"
 #include "flow/sources.h"
 #include "flow/upload.h"
 #include "repo/layout.h"
@@ -265,72 +265,40 @@ static fdl_code send_group(upload *u, size_t start, size_t end, fdl_error *error
 /* ---- looking again ------------------------------------------------------------------- */
 
 /*
- * A gc or withdraw beside us has either seen our version.json, or may have taken
- * what was there by then.  Where a listing tells, we look at everything; else only
- * at what somebody had sent before us, unless that was said by a host, who looks
- * itself before it moves a ref.  What the parent names too is safe while the
- * branch holds that; originals are not ours to miss.
+ * Where a listing tells, we look at everything; else only at what somebody had
+ * sent before us, unless that was said by a host, who looks itself before it
+ * moves a ref.  What the parent names too is safe while the branch holds that;
+ * originals are not ours to miss.
  */
-typedef struct look {
-    char **keys;
-    uint64_t *wanted; /* sizes */
-    uint64_t *found;
-    size_t count;
-} look;
-
-static fdl_code look_for(look *l, const char *folder, const char *name, uint64_t size_bytes, fdl_error *error) {
-    l->wanted[l->count] = size_bytes;
-    return fdl_str_format(&l->keys[l->count++], error, "%s%s", folder, name);
-}
-
 static bool is_relied_on(const upload *u, const item *one) {
     return !one->spare && (u->store->can_list || (!one->sent && !one->there));
 }
 
-static fdl_code collect(const upload *u, look *l, fdl_error *error) {
+static fdl_code collect(const upload *u, fdl_relied *relied, fdl_error *error) {
     size_t place = 0; /* new data files are the first items, in the same order */
     fdl_code code = FDL_OK;
     for (size_t i = 0; code == FDL_OK && i < u->needed.count; i++) {
         const fdl_needed_file *file = &u->needed.items[i];
         if (file->is_new ? is_relied_on(u, &u->items[place++]) : !u->from->parent_is_held)
-            code = look_for(l, u->from->config->data_dir, file->path, file->size_bytes, error);
+            code = fdl_relied_add(relied, u->from->config->data_dir, file->path, file->size_bytes, error);
     }
     for (size_t i = u->unordered; code == FDL_OK && i < u->count; i++)
         if (is_relied_on(u, &u->items[i]))
-            code = look_for(l, "", u->items[i].key, u->items[i].size_bytes, error);
+            code = fdl_relied_add(relied, "", u->items[i].key, u->items[i].size_bytes, error);
     return code;
 }
 
-static fdl_code report(const look *l, fdl_error *error) {
-    for (size_t i = 0; i < l->count; i++)
-        if (l->found[i] != l->wanted[i])
-            return fdl_fail(error, FDL_REFUSED, l->keys[i],
-                            "'%s' was deleted while the version was on its way, so the branch was not moved; push again, "
-                            "and if the file is missing still, redo the work on a new checkout",
-                            l->keys[i]);
-    return FDL_OK;
-}
-
 static fdl_code look_again(const upload *u, fdl_error *error) {
-    look l = {0};
-    size_t most = u->needed.count + u->count;
-    fdl_code code = fdl_alloc(&l.keys, most, sizeof *l.keys, error);
+    fdl_relied relied = {0};
+    fdl_code code = collect(u, &relied, error);
     if (code == FDL_OK)
-        code = fdl_alloc(&l.wanted, most, sizeof *l.wanted, error);
-    if (code == FDL_OK)
-        code = fdl_alloc(&l.found, most, sizeof *l.found, error);
-    if (code == FDL_OK)
-        code = collect(u, &l, error);
-    if (code == FDL_OK)
-        code = fdl_lookup(u->store, fdl_repo_context(u->from->repo)->jobs, (const char *const *)l.keys, l.count, l.found,
-                          error);
-    if (code == FDL_OK)
-        code = report(&l, error);
-    for (size_t i = 0; i < l.count; i++)
-        free(l.keys[i]);
-    free(l.keys);
-    free(l.wanted);
-    free(l.found);
+        code = fdl_relied_look(u->from->repo, &relied, error);
+    if (code == FDL_OK && relied.count > 0)
+        code = fdl_fail(error, FDL_REFUSED, relied.items[0].key,
+                        "'%s' was deleted while the version was on its way, so the branch was not moved; push again, "
+                        "and if the file is missing still, redo the work on a new checkout",
+                        relied.items[0].key);
+    fdl_relied_clear(&relied);
     return code;
 }
 
