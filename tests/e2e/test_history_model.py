@@ -311,7 +311,9 @@ class History:
             self.run("gc", self.repo.address, kill=self.maybe())
             assert self.repo.data_files() == files, "gc took what was younger than the grace"
             return "somebody is writing"
-        prune = self.maybe(0.3)
+        return self.collect(prune=self.maybe(0.3))
+
+    def collect(self, prune):
         self.run("gc", self.repo.address, "--grace", "0s", *(["--prune-unreachable"] if prune else []), kill=self.maybe(0.4))
         if prune:
             reached = {v for tip in self.pointed() for v in self.line(tip)}
@@ -392,12 +394,17 @@ class History:
             self.check_version(name)
 
     def finish(self):
-        """Nobody writes any more: everything is looked at, and all that is left is needed."""
+        """Nobody writes any more: everything is looked at, and all that is left is needed, by a tag or a push that waits alone too."""
         for writer in self.writers:
             self.check_out(writer)
-        fdl("gc", self.repo.address, "--grace", "0s")
-        self.check_nothing_left()
+        self.collect(prune=False)
         for name in self.versions:
+            self.check_version(name)
+        for name in [name for name in self.branches if name != "main"]:
+            fdl("branch", self.repo.address, "-d", name)
+            del self.branches[name]
+        self.collect(prune=True)
+        for name in self.pointed():
             self.check_version(name)
         fdl("verify", self.repo.address, "--all", "--data")
 
