@@ -120,6 +120,9 @@ static fdl_code mark_pruned(gc *g, fdl_error *error) {
         code = fdl_pointers_read(g->repo, &pointers, error);
     for (size_t i = 0; code == FDL_OK && i < pointers.count; i++)
         code = reach(g, pointers.items[i].id, error);
+    for (size_t i = 0; code == FDL_OK && i < g->inventory.count; i++) /* what is too young to go keeps its history */
+        if (g->inventory.items[i].record_ms != 0 && !is_past_grace(g, g->inventory.items[i].newest_ms))
+            code = reach(g, g->inventory.items[i].id, error);
     for (size_t i = 0; code == FDL_OK && i < g->inventory.count; i++)
         if (may_be_forgotten(g, &g->inventory.items[i]))
             g->inventory.items[i].flags |= PRUNED;

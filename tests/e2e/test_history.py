@@ -363,14 +363,18 @@ def test_versions_that_no_branch_leads_to_go_only_when_asked(versions):
     lost.commit()
     fdl("push", lost.work, "--branch", "side")
     orphan = versions.repo.head("side")
+    lost.publish("INSERT INTO lake.t VALUES (9, 1)")
+    child = versions.repo.head("side")
     fdl("branch", versions.repo.address, "-d", "side")
     fdl("gc", versions.repo.address, "--grace", "0s")
     assert number_of(versions, orphan) == 8
+    age(versions, 20 * DAY, f"versions/{orphan}")
     fdl("gc", versions.repo.address, "--prune-unreachable")
-    assert number_of(versions, orphan) == 8
+    assert number_of(versions, orphan) == 8, "its child is too young to go, and keeps its history"
     fdl("gc", versions.repo.address, "--prune-unreachable", "--grace", "0s")
-    fdl("url", versions.repo.address, orphan, code=NOT_FOUND)
-    assert not [path for path in versions.repo.path("versions", orphan).rglob("*") if path.is_file()]
+    for gone in (orphan, child):
+        fdl("url", versions.repo.address, gone, code=NOT_FOUND)
+        assert not [path for path in versions.repo.path("versions", gone).rglob("*") if path.is_file()]
     sound(versions)
 
 
