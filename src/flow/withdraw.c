@@ -106,8 +106,32 @@ static fdl_code plan_folder(fdl_wd *w, const fdl_stored *stored, bool catalog, f
     return code;
 }
 
+static fdl_code plan_record(fdl_wd *w, const fdl_stored *stored, const fdl_file_record *record, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_deletion deletion = {.key = key, .version = stored->id, .sha256 = record->sha256};
+    if (!record->path || fdl_stored_find(stored, record->path))
+        return FDL_OK;
+    fdl_code code = fdl_key_version(key, stored->id, record->path, error);
+    return code == FDL_OK ? fdl_plan_add(w->result->plan, FDL_DELETE_CONTENT, &deletion, error) : code;
+}
+
+/* A catalog that expire has deleted tells smallest and largest values, to whoever asks a bucket for its old version. */
+static fdl_code plan_deleted(fdl_wd *w, const fdl_stored *stored, fdl_error *error) {
+    const fdl_version *version = &stored->version;
+    fdl_code code = plan_record(w, stored, &version->catalog.file, error);
+    if (code == FDL_OK)
+        code = plan_record(w, stored, &version->packed, error);
+    for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
+        code = plan_record(w, stored, &version->others[i].file, error);
+    return code;
+}
+
+/* What is not there any more first: as long as anything else is, the next run knows that this one was stopped. */
 static fdl_code plan_folders(fdl_wd *w, fdl_error *error) {
     fdl_code code = FDL_OK;
+    for (size_t i = 0; code == FDL_OK && fdl_wd_may_keep_old(w) && i < w->inventory.count; i++)
+        if (w->inventory.items[i].flags & FDL_WD_AFFECTED)
+            code = plan_deleted(w, &w->inventory.items[i], error);
     for (size_t i = 0; code == FDL_OK && i < w->inventory.count; i++) {
         const fdl_stored *stored = &w->inventory.items[i];
         if (stored->flags & FDL_WD_AFFECTED)

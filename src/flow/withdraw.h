@@ -89,6 +89,9 @@ bool fdl_wd_by_table(const fdl_wd *w);
 /* Whether a file is in the data folder. */
 fdl_code fdl_wd_is_there(fdl_wd *w, const char *path, bool *there, fdl_error *error);
 
+/* Whether the store may have kept old versions of objects that were deleted; a purge takes them too. */
+bool fdl_wd_may_keep_old(const fdl_wd *w);
+
 /* NULL when no version names it. */
 const fdl_wd_file *fdl_wd_file_find(const fdl_wd *w, const char *path);
 

@@ -135,6 +135,10 @@ static fdl_code read_catalog(fdl_wd *w, size_t place, fdl_error *error) {
 
 /* ---- versions that had expired ----------------------------------------------------- */
 
+bool fdl_wd_may_keep_old(const fdl_wd *w) {
+    return !w->store->local;
+}
+
 fdl_code fdl_wd_is_there(fdl_wd *w, const char *path, bool *there, fdl_error *error) {
     char *key = NULL;
     fdl_code code = w->there_open ? FDL_OK : fdl_keyset_open(w->store, w->config->data_dir, &w->there, error);
@@ -147,13 +151,13 @@ fdl_code fdl_wd_is_there(fdl_wd *w, const char *path, bool *there, fdl_error *er
     return code;
 }
 
-/* What gc has deleted is no concern any more. */
+/* What gc has deleted is no concern any more, unless a bucket may have kept an old version of it. */
 static fdl_code take_listed(void *data, const fdl_listed_file *listed, fdl_error *error) {
     const taking *t = data;
-    bool there = false;
+    bool there = fdl_wd_may_keep_old(t->w);
     fdl_lake_read read = {.path = listed->path, .schema_name = listed->schema, .table_name = listed->table,
                           .table_uuid = ""};
-    fdl_code code = fdl_wd_is_there(t->w, listed->path, &there, error);
+    fdl_code code = there ? FDL_OK : fdl_wd_is_there(t->w, listed->path, &there, error);
     return code == FDL_OK && there ? take_read(data, &read, error) : code;
 }
 

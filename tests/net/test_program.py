@@ -15,6 +15,7 @@ import pytest
 from careless import CarelessProxy
 from fault_proxy import FaultProxy
 from harness import CONFLICT, FAILURE, NOT_FOUND, OK, USAGE, text
+from test_s3_remove import keep_versions, versions_of
 from test_verify import Damaged, damage, lie, sound  # noqa: F401
 from tools import duck_at
 
@@ -106,6 +107,25 @@ def test_a_bucket_is_written_published_and_read(lake):
     lake.fdl("tag", lake.address, "v1", first)
     assert lake.read("SELECT count(*) FROM lake.t", "v1") == [(990,)]
     assert lake.fdl("verify", lake.address, "--all", "--data", "--json").json["findings"] == []
+
+
+def test_a_withdrawal_takes_the_old_versions_of_what_was_deleted_before_too(moto, tmp_path):
+    """In a bucket that keeps versions of objects, what expire and gc delete is only hidden."""
+    bucket = f"kept-{uuid.uuid4()}"
+    moto.boto().create_bucket(Bucket=bucket)
+    keep_versions(moto, bucket)
+    lake = Lake(f"s3://{bucket}/lake", tmp_path, bucket_variables(moto))
+    lake.fdl("init", lake.address)
+    lake.checkout()
+    first = lake.publish("CREATE TABLE lake.people AS SELECT 'secret' AS s", "CREATE TABLE lake.towns AS SELECT 1 AS i")
+    lake.publish("DROP TABLE lake.people")
+    lake.fdl("expire", lake.address, "--keep", "1")
+    lake.fdl("gc", lake.address, "--grace", "0s")
+    hidden = [key for key in versions_of(moto, bucket) if "/people/" in key or f"{first}/ducklake.duckdb" in key]
+    assert len(set(hidden)) == 3
+    lake.fdl("withdraw", lake.address, first, "--yes")
+    assert not set(hidden) & set(versions_of(moto, bucket))
+    assert lake.read("FROM lake.towns") == [(1,)]
 
 
 def test_a_secret_is_never_printed(lake):
