@@ -20,6 +20,7 @@
 #include "catalog/catalog.h"
 #include "fdl.h"
 #include "flow/catalog_get.h"
+#include "flow/expired_files.h"
 #include "flow/fileset.h"
 #include "flow/keyset.h"
 #include "flow/refs.h"
@@ -421,9 +422,9 @@ static fdl_code holds(const fdl_keyset *set, const fdl_version *version, const c
     return code == FDL_OK && name ? fdl_keyset_has(set, key, there, NULL, error) : code;
 }
 
-/* Whether the mirror still shows what was in a version, and the source does not. */
+/* Whether the mirror still shows what was in a version, and the source does not.  A list may be one that expire left. */
 static fdl_code shows_more(clone *c, const fdl_version *version, bool *more, fdl_error *error) {
-    const char *names[] = {version->catalog.file.path, version->files.path};
+    const char *names[] = {version->catalog.file.path, version->files.path ? version->files.path : FDL_FILE_FILES};
     fdl_code code = FDL_OK;
     *more = false;
     for (size_t i = 0; code == FDL_OK && i < 2 && !*more; i++) {
@@ -488,8 +489,17 @@ static fdl_code remove_file(clone *c, const fdl_version *version, const char *na
     return code == FDL_OK && there ? fdl_store_remove(c->target, key, (fdl_condition){.kind = FDL_ALWAYS}, error) : code;
 }
 
+/* As expire leaves it, so that a gc or withdraw here knows what the version named. */
+static fdl_code leave_list(clone *c, const fdl_version *version, fdl_error *error) {
+    bool listed = version->files.path != NULL, catalog = false;
+    fdl_code code = listed ? FDL_OK : holds(&c->there, version, version->catalog.file.path, &catalog, error);
+    return code == FDL_OK && catalog ? fdl_expired_files_leave(c->to, c->scratch, version, error) : code;
+}
+
 static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error *error) {
-    fdl_code code = remove_file(c, version, version->catalog.file.path, error);
+    fdl_code code = leave_list(c, version, error);
+    if (code == FDL_OK)
+        code = remove_file(c, version, version->catalog.file.path, error);
     if (code == FDL_OK && version->packed.path)
         code = remove_file(c, version, version->packed.path, error);
     for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
