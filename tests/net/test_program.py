@@ -121,7 +121,7 @@ def test_a_withdrawal_takes_the_old_versions_of_what_was_deleted_before_too(moto
     lake.publish("DROP TABLE lake.people")
     lake.fdl("expire", lake.address, "--keep", "1")
     lake.fdl("gc", lake.address, "--grace", "0s")
-    hidden = [key for key in versions_of(moto, bucket) if "/people/" in key or f"{first}/ducklake.duckdb" in key]
+    hidden = [key for key in versions_of(moto, bucket) if "/people/" in key or f"/{first}/" in key and ".duckdb" in key]
     assert len(set(hidden)) == 3
     lake.fdl("withdraw", lake.address, first, "--yes")
     assert not set(hidden) & set(versions_of(moto, bucket))
