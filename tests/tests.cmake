@@ -60,6 +60,7 @@ foreach(main IN LISTS main_sources)
     set_tests_properties(${folder}/${name} PROPERTIES ENVIRONMENT "${test_environment}" TIMEOUT 900)
     if(name STREQUAL "test_allocation") # makes our allocations fail, and no others: those of shared libraries are not led there
         target_link_options(${target} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=vasprintf)
+        set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 7200) # make soak takes its time
     endif()
     if(folder MATCHES "^unit/(catalog|flow)$") # DuckDB under a sanitizer is slow: begun first, they end with the others
         set_tests_properties(${folder}/${name} PROPERTIES COST 100)
