@@ -19,7 +19,7 @@ static const char index_query[] =
     " SELECT d.schema_name, d.table_name, d.path, d.size_bytes, d.record_count, x.path, x.size_bytes, x.delete_count,"
     " true FROM @.all_data_files d LEFT JOIN @.all_delete_files x USING (data_file_id)"
     " WHERE data_file_id NOT IN (SELECT data_file_id FROM @.data_files) OR"
-    "  x.delete_file_id NOT IN (SELECT delete_file_id FROM @.delete_files)"
+    "  (x.delete_file_id IS NOT NULL AND x.delete_file_id NOT IN (SELECT delete_file_id FROM @.delete_files))"
     " ORDER BY 1, 2, ended, 3, 6";
 
 enum { SCHEMA, TABLE, PATH, SIZE, ROWS, DELETE_PATH, DELETE_SIZE, DELETE_ROWS, ENDED };

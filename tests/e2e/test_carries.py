@@ -91,6 +91,11 @@ def test_files_json_is_what_the_catalog_says_by_table(tmp_path):
                 assert on_disk[entry["path"]] == entry["bytes"]
 
 
+def test_files_json_names_a_file_once_where_no_row_was_deleted(lake):
+    version = lake.publish("CREATE TABLE lake.t AS SELECT range::INT AS i FROM range(10)")
+    assert listed(lake.repo, version) == index_of(lake.repo, version)
+
+
 def test_files_json_lists_files_of_kept_snapshots_as_ended(lake):
     lake.publish("CREATE TABLE lake.t AS SELECT range AS i FROM range(100)")
     lake.write(
