@@ -4,11 +4,12 @@ Imported by nobody: the runner must stay small, since what a program is said to 
 what the process that started it holds.
 """
 
+import shutil
 import sys
 import time
+from pathlib import Path
 
 import duckdb
-from pathlib import Path
 
 EXTENSIONS = Path(__file__).resolve().parents[1] / "build" / "deps" / "extensions"
 
@@ -38,6 +39,14 @@ def copy(kind_from, path_from, kind_to, path_to):
     con.execute("DETACH target")
 
 
+def rename_files(folder, count):
+    """The catalog "0" of a folder becomes the catalogs "1" to `count`, each of files with other names."""
+    for number in range(1, int(count) + 1):
+        shutil.copyfile(f"{folder}/0", f"{folder}/{number}")
+        with duckdb.connect(f"{folder}/{number}") as con:
+            con.execute(f"UPDATE ducklake_data_file SET path = replace(path, 'v0000', 'v{number:04}')")
+
+
 start, start_cpu = time.perf_counter(), time.process_time()
-{"execute": execute, "copy": copy}[sys.argv[1]](*sys.argv[2:])
+{"execute": execute, "copy": copy, "rename_files": rename_files}[sys.argv[1]](*sys.argv[2:])
 print(time.perf_counter() - start, time.process_time() - start_cpu)
