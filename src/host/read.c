@@ -2,7 +2,8 @@
  * read.c - an object on its way to a reader: what it is, whether the reader has
  * it, which parts are wanted, and where the bytes come from.
  *
- *   a folder: the file itself (sendfile)     any other store: streamed piece by piece
+ *   a folder: the file itself (sendfile), a small one from memory
+ *   any other store: streamed piece by piece
  */
 #include "host/read.h"
 
@@ -30,6 +31,7 @@ typedef struct found {
     const char *key; /* in the store */
     fdl_object object;
     int fd;          /* of a folder's file, else -1 */
+    fdl_buf small;   /* all bytes of a small file there: those that the ETag is of */
     fdl_piece piece; /* of its bytes, when some came with it */
     char etag[FDL_HTTP_ETAG_BYTES];
     const char *version; /* FDL-Version, or NULL */
@@ -77,7 +79,7 @@ static fdl_code find(fdl_host_request *request, const char *key, found *out, fdl
     if (host->root.fd >= 0) {
         code = fdl_host_root_file(&host->root, key, &out->fd, error);
         if (code == FDL_OK)
-            code = fdl_folder_describe(out->fd, key, &out->object, NULL, error);
+            code = fdl_folder_describe(out->fd, key, &out->object, &out->small, error);
     } else {
         code = find_in_store(request, out, error);
     }
@@ -89,6 +91,7 @@ static fdl_code find(fdl_host_request *request, const char *key, found *out, fdl
 static void found_clear(found *f) {
     if (f->fd >= 0)
         close(f->fd);
+    fdl_buf_clear(&f->small);
     fdl_piece_clear(&f->piece);
 }
 
@@ -97,6 +100,9 @@ static void found_clear(found *f) {
 static fdl_code answer_part(fdl_host_request *request, found *f, unsigned status, const fdl_range *range,
                             fdl_error *error) {
     int fd = f->fd;
+    if (f->small.data)
+        return fdl_answer_bytes(request, status, NULL, f->small.data + range->offset_bytes, (size_t)range->length_bytes,
+                                error);
     f->fd = -1;
     if (fd >= 0)
         return fdl_answer_file(request, status, fd, range->offset_bytes, range->length_bytes, error);

@@ -310,14 +310,15 @@ static enum MHD_Result on_complete(fdl_host_request *request) {
     fdl_host *host = request->host;
     if (request->refused || request->state == FDL_REQUEST_ANSWERED)
         return fdl_answer_send(request);
-    if (request->route->lane == FDL_LANE_HERE) {
+    fdl_host_lane lane = request->route->lane;
+    if (lane == FDL_LANE_HERE || (lane == FDL_LANE_READ_OBJECT && host->root.fd >= 0)) {
         make_answer(request);
         return fdl_answer_send(request);
     }
     request->state = FDL_REQUEST_WORKING;
     request->task.run = run_on_worker;
     fdl_mhd.suspend_connection(request->connection);
-    if (fdl_host_pool_add(request->route->lane == FDL_LANE_READ ? host->readers : host->writers, &request->task))
+    if (fdl_host_pool_add(lane == FDL_LANE_WRITE ? host->writers : host->readers, &request->task))
         return MHD_YES;
     fdl_fail(&error, FDL_BUSY, NULL, "this host has too much to do: try again in a few seconds");
     fdl_answer_error(request, 0, &error);

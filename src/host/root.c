@@ -1,14 +1,16 @@
 /*
- * root.c - down from the root, one folder after the other, symlinks refused.
+ * root.c - down from the root without leaving it, symlinks refused.
  */
 #include "host/root.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -70,8 +72,8 @@ static int open_once(int folder, const char *name, int flags) {
     return fd;
 }
 
-/* Opens `path` below `start`, as a file or with other flags; errno tells why not. */
-static int open_below(int start, const char *path, int flags) {
+/* Part by part, for kernels and sandboxes without openat2, or when folders are renamed meanwhile. */
+static int open_stepwise(int start, const char *path, int flags) {
     char part[NAME_MAX + 1];
     int folder = start;
     int fd = -1;
@@ -94,6 +96,17 @@ static int open_below(int start, const char *path, int flags) {
         fd = -1;
         path += length + 1;
     }
+}
+
+/* Opens `path` below `start`, as a file or with other flags; errno tells why not. */
+static int open_below(int start, const char *path, int flags) {
+    struct open_how how = {.flags = (unsigned)(flags | O_NOFOLLOW), .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    int fd;
+    do {
+        fd = (int)syscall(SYS_openat2, start, path, &how, sizeof how);
+    } while (fd < 0 && errno == EINTR);
+    bool cannot_tell = fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN);
+    return cannot_tell ? open_stepwise(start, path, flags) : fd;
 }
 
 static int open_key(const fdl_host_root *root, const char *key, int flags) {

@@ -16,9 +16,10 @@ typedef enum fdl_host_body {
 } fdl_host_body;
 
 typedef enum fdl_host_lane {
-    FDL_LANE_HERE, /* answers at once, on the connection's thread: must not wait for anything */
-    FDL_LANE_READ, /* on a worker for readers: what takes milliseconds */
-    FDL_LANE_WRITE /* on a worker for writers: may take as long as it takes */
+    FDL_LANE_HERE,        /* answers at once, on the connection's thread: must not wait for anything */
+    FDL_LANE_READ_OBJECT, /* at once where the store is a folder, as the body will be sent from there too; else as the next */
+    FDL_LANE_READ,        /* on a worker for readers: what takes milliseconds */
+    FDL_LANE_WRITE        /* on a worker for writers: may take as long as it takes */
 } fdl_host_lane;
 
 struct fdl_host_route {

@@ -170,7 +170,7 @@ class Nginx(Server):
         (self.folder / "nginx.conf").write_text(
             f"""{"user root;" if os.geteuid() == 0 else ""}
             daemon off; pid {self.folder}/nginx.pid; error_log stderr warn; worker_processes 1;
-            events {{ worker_connections 256; }}
+            events {{ worker_connections 1024; }}
             http {{
                 access_log off; {temp}
                 server {{
