@@ -29,6 +29,7 @@ enum {
     REDIRECT_LIMIT = 5,
     TEXT_LIMIT_BYTES = 64 << 10,
     PIECE_BYTES = 256 << 10, /* of curl's buffers: fewer system calls a megabyte */
+    ASK_FIRST_BYTES = 1 << 20, /* a larger body is worth the round trip of "Expect: 100-continue" */
 };
 
 struct fdl_http {
@@ -323,7 +324,10 @@ static bool append_line(struct curl_slist **list, const char *line) {
 
 /* `trusted`: the host is the one the request was made for. */
 static fdl_code set_headers(exchange *x, bool trusted, struct curl_slist **list) {
+    const fdl_http_body *body = x->request->body;
     bool complete = append_line(list, "Accept-Encoding: identity");
+    if (complete && body && body->length_bytes <= (uint64_t)ASK_FIRST_BYTES) /* curl would ask before every PUT */
+        complete = append_line(list, "Expect:");
     const fdl_http_headers *headers = x->request->headers;
     for (size_t i = 0; complete && headers && i < headers->count; i++) {
         const fdl_http_header *header = &headers->items[i];
