@@ -18,7 +18,6 @@ set(test_environment
     FDL_BUILD=${CMAKE_BINARY_DIR}
     FDL_SOURCE=${CMAKE_SOURCE_DIR}
     FDL_LIBDUCKDB=${FDL_DEPS}/libduckdb.so
-    FDL_EXTENSIONS=${FDL_DEPS}/extensions
     # Most allocations are DuckDB's, and writing down the stack of each takes a third of the time: a failure is run again with a larger one.
     ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:malloc_context_size=1
     UBSAN_OPTIONS=print_stacktrace=1)

@@ -46,6 +46,7 @@ static fdl_code configure(const fdl_duck_api *api, fdl_duck_config config, fdl_e
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
         {"allow_community_extensions", "false"},
+        {"allow_unsigned_extensions", "true"}, /* duck_extension.c says which; it can only be taken back later */
         {"allow_persistent_secrets", "false"},
         {"temp_directory", ""},
     };

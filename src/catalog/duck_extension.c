@@ -38,21 +38,40 @@ static bool is_in(const fdl_duck *duck, const char *folder, const char *platform
     return length > 0 && length < PATH_MAX && fdl_file_exists(out);
 }
 
+/* "<the library's folder>/extensions" */
+static fdl_code beside_library(const fdl_duck *duck, char **out, fdl_error *error) {
+    char *folder = NULL;
+    fdl_code code = fdl_path_folder(duck->library_path, &folder, error);
+    if (code == FDL_OK)
+        code = fdl_str_format(out, error, "%s/extensions", folder);
+    free(folder);
+    return code;
+}
+
 fdl_code fdl_duck_find_extension(fdl_duck *duck, const char *name, char out[PATH_MAX], fdl_error *error) {
     char platform[64] = "";
-    char *library_folder = NULL;
     char *beside = NULL;
     fdl_code code = fdl_duck_platform(duck, platform, error);
     if (code == FDL_OK)
-        code = fdl_path_folder(duck->library_path, &library_folder, error);
-    if (code == FDL_OK)
-        code = fdl_str_format(&beside, error, "%s/extensions", library_folder);
+        code = beside_library(duck, &beside, error);
     if (code == FDL_OK) {
         const char *named = getenv("FDL_EXTENSIONS");
         if ((named == NULL || !is_in(duck, named, platform, name, out)) && !is_in(duck, beside, platform, name, out))
             fdl_str_fit(out, PATH_MAX, name);
     }
-    free(library_folder);
+    free(beside);
+    return code;
+}
+
+/*
+ * Checking a signature takes DuckDB an eighth of a second.  What came beside the library is as good as the library,
+ * whose signature nobody checks either; from everywhere else an extension has to be signed.
+ */
+static fdl_code want_signature(fdl_duck *duck, const char *path, fdl_error *error) {
+    char *beside = NULL;
+    fdl_code code = beside_library(duck, &beside, error);
+    if (code == FDL_OK && !fdl_str_starts(path, beside))
+        code = fdl_duck_exec(duck, error, "SET allow_unsigned_extensions = false");
     free(beside);
     return code;
 }
@@ -63,6 +82,8 @@ fdl_code fdl_duck_load_extension(fdl_duck *duck, const char *name, fdl_error *er
     fdl_error why;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
     fdl_code code = fdl_duck_find_extension(duck, name, path, error);
+    if (code == FDL_OK)
+        code = want_signature(duck, path, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, "LOAD ", error);
     if (code == FDL_OK)

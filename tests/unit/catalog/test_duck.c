@@ -184,6 +184,31 @@ static void a_missing_extension_says_how_to_get_it(void **state) {
     fdl_duck_free(duck);
 }
 
+/* Whole but for its signature, which are the last bytes of the file. */
+static void an_extension_from_elsewhere_must_be_signed(void **state) {
+    const char *folder = *state;
+    fdl_duck *duck = session();
+    char path[PATH_MAX], platform[64];
+    fdl_error error;
+    must(fdl_duck_find_extension(duck, "ducklake", path, &error), &error);
+    must(fdl_duck_platform(duck, platform, &error), &error);
+    char elsewhere[1024], copy[1200];
+    snprintf(elsewhere, sizeof elsewhere, "%s/%s/%s", folder, fdl_duck_version(duck), platform);
+    snprintf(copy, sizeof copy, "%s/ducklake.duckdb_extension", elsewhere);
+    must(fdl_folder_make(elsewhere, &error), &error);
+    must(fdl_file_copy(path, copy, &error), &error);
+    FILE *file = fopen(copy, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -8, SEEK_END), 0);
+    assert_int_equal(fwrite("unsigned", 1, 8, file), 8);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(setenv("FDL_EXTENSIONS", folder, 1), 0);
+    must_fail(fdl_duck_load_extension(duck, "ducklake", &error), FDL_FAILED, &error, "'ducklake'", "signature", NULL);
+    assert_int_equal(unsetenv("FDL_EXTENSIONS"), 0);
+    must(fdl_duck_load_extension(duck, "ducklake", &error), &error);
+    fdl_duck_free(duck);
+}
+
 static int make(void **state) {
     *state = lake_folder_make();
     return 0;
@@ -206,6 +231,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(only_a_duckdb_file_can_be_attached, make, drop),
         cmocka_unit_test(quotes_cannot_leave_a_literal_or_a_name),
         cmocka_unit_test(a_missing_extension_says_how_to_get_it),
+        cmocka_unit_test_setup_teardown(an_extension_from_elsewhere_must_be_signed, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
