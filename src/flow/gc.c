@@ -5,6 +5,12 @@
  *     length of the grace those of versions that expired
  *   2 list the data folder: what is not needed and older than the grace goes
  *     into the plan; so do folders of pushes that were stopped as long ago
+ *
+ * Opening a catalog takes 50 ms, reading a files.json 1, and on most days there is
+ * nothing to delete.  So 1 first goes by each version's files.json, as far as its
+ * record proves it; only where that leaves something to delete are the catalogs
+ * asked, all of them, and 2 is done again.
+ *
  *   3 look at versions/ once more: what a version that came meanwhile needs is
  *     needed too
  *   4 delete
@@ -28,6 +34,7 @@
 #include "flow/plan.h"
 #include "flow/pointers.h"
 #include "flow/scratch.h"
+#include "repo/files_json.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -45,6 +52,7 @@ typedef struct gc {
     const fdl_gc_options *options;
     fdl_gc_result *result;
     fdl_inventory inventory; /* as listed last */
+    bool by_index;           /* files.json will do */
     fdl_map read;            /* versions whose files are in `needed` */
     fdl_fileset needed;      /* paths under the data folder */
     fdl_fileset spared;      /* the same, of versions that expired within the grace */
@@ -83,9 +91,23 @@ static fdl_code judge_unreadable(gc *g, const fdl_stored *stored, fdl_error *err
                     first.message);
 }
 
+static fdl_code need_listed(gc *g, const char *path, fdl_error *error) {
+    size_t folder = strlen(g->config->data_dir);
+    return path && fdl_str_starts(path, g->config->data_dir) ? fdl_fileset_add(&g->needed, path + folder, error) : FDL_OK;
+}
+
+static fdl_code need_entry(void *data, const fdl_file_entry *entry, fdl_error *error) {
+    fdl_code code = need_listed(data, entry->path, error);
+    return code == FDL_OK ? need_listed(data, entry->delete_path, error) : code;
+}
+
 static fdl_code need_version(gc *g, const fdl_stored *stored, fdl_error *error) {
+    fdl_error ignored;
     if (fdl_map_get(&g->read, stored->id, NULL))
         return FDL_OK;
+    /* What a list named before it turned out to be broken is needed too long at worst. */
+    if (g->by_index && fdl_files_read(g->repo, &stored->version, need_entry, g, &ignored) == FDL_OK)
+        return fdl_map_put(&g->read, stored->id, 0, error);
     fdl_note(fdl_repo_context(g->repo), FDL_NOTE_DETAIL, "reading what version '%s' needs", stored->id);
     fdl_code code = fdl_version_files(g->repo, g->scratch, &stored->version, need_file, g, error);
     if (code == FDL_NOT_FOUND || code == FDL_FAILED || code == FDL_REFUSED)
@@ -235,6 +257,15 @@ static fdl_code plan(gc *g, fdl_error *error) {
     return code;
 }
 
+static fdl_code plan_again(gc *g, fdl_error *error) {
+    g->by_index = false;
+    fdl_map_clear(&g->read);
+    fdl_fileset_clear(&g->needed);
+    fdl_gc_result_clear(g->result);
+    fdl_code code = need_versions(g, error);
+    return code == FDL_OK ? plan(g, error) : code;
+}
+
 /* ---- 3 and 4: look again, and delete -------------------------------------------------------- */
 
 static bool still_goes(void *data, const fdl_deletion *deletion) {
@@ -262,7 +293,7 @@ static fdl_code carry_out(gc *g, fdl_error *error) {
 /* ---- the verb ---------------------------------------------------------------------------------- */
 
 fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *out, fdl_error *error) {
-    gc g = {.repo = repo, .store = fdl_repo_store(repo), .options = options, .result = out};
+    gc g = {.repo = repo, .store = fdl_repo_store(repo), .options = options, .result = out, .by_index = true};
     memset(out, 0, sizeof *out);
     if (options->grace_ms < 0)
         return fdl_fail(error, FDL_USAGE, NULL, "the grace must be 0 or more");
@@ -277,6 +308,8 @@ fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *ou
         code = spare_expired(&g, error);
     if (code == FDL_OK)
         code = plan(&g, error);
+    if (code == FDL_OK && fdl_plan_count(out->plan) > 0)
+        code = plan_again(&g, error);
     if (code == FDL_OK && !options->dry_run)
         code = carry_out(&g, error);
     if (code != FDL_OK)

@@ -155,6 +155,17 @@ def index(hostile):
     hostile.prove("files.json", "files")
 
 
+def test_gc_deletes_nothing_because_an_index_leaves_it_out(hostile):
+    """files.json may spare work, and never a file."""
+    for record in (hostile.folder / "versions").glob("*/version.json"):
+        hostile.id = record.parent.name
+        hostile.path("files.json").write_text('{"tables": []}')
+        hostile.prove("files.json", "files")
+    there = sorted((hostile.folder / "data").rglob("*.parquet"))
+    fdl("gc", hostile.folder, "--grace", "0d")
+    assert there and sorted((hostile.folder / "data").rglob("*.parquet")) == there
+
+
 # What is done, and who must not go through with it: whoever needs what was spoilt.
 LEADING_OUT = {
     "data_dir": (lambda h: h.json("fdl.json", data_dir="../here/"), ("checkout", "clone")),
