@@ -286,6 +286,12 @@ FDL_API fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_
 FDL_API fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
                                     fdl_object *object, fdl_moved moved, void *moved_data, fdl_error *error);
 
+/*
+ * Copies an object into a new file that is only passing through: neither hashed nor made durable.  On failure no
+ * file is left.
+ */
+FDL_API fdl_code fdl_store_fetch(fdl_store *store, const char *key, const char *path, fdl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -96,7 +96,7 @@ static fdl_code bring(void *data, const char *path, const char *target, fdl_erro
             code = link_to(file.path, target, error);
         fdl_local_file_clear(&file);
     } else if (code == FDL_OK)
-        code = fdl_store_download(s->store, key, target, NULL, NULL, NULL, NULL, error);
+        code = fdl_store_fetch(s->store, key, target, error);
     free(local);
     free(key);
     return code;

@@ -42,7 +42,7 @@ fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *k
     if (code == FDL_OK)
         code = fdl_str_format(&file.path, error, "%s/%s", scratch, name);
     if (code == FDL_OK)
-        code = fdl_store_download(store, key, file.path, NULL, NULL, NULL, NULL, error);
+        code = fdl_store_fetch(store, key, file.path, error);
     if (code == FDL_OK)
         *out = file;
     else

@@ -6,6 +6,8 @@
  * is let through can be joined to a root and stays below it.
  */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -332,6 +334,7 @@ typedef struct download {
     int fd;
     fdl_sha256 hash;
     uint64_t size_bytes;
+    bool passing; /* no hash is asked for */
     fdl_moved moved;
     void *moved_data;
 } download;
@@ -341,8 +344,30 @@ static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl
     d->size_bytes += length;
     if (d->moved)
         d->moved(d->moved_data, (int64_t)length);
-    fdl_code code = fdl_sha256_add(&d->hash, bytes, length, error);
+    fdl_code code = d->passing ? FDL_OK : fdl_sha256_add(&d->hash, bytes, length, error);
     return code == FDL_OK ? fdl_fd_write(d->fd, d->path, bytes, length, error) : code;
+}
+
+/* All of it has come. */
+static fdl_code get_whole(fdl_store *store, const char *key, download *d, fdl_object *found, fdl_error *error) {
+    fdl_code code = fdl_store_get(store, key, NULL, download_piece, d, found, error);
+    if (code == FDL_OK && d->size_bytes != found->size_bytes)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' came with %llu bytes instead of %llu; try again", key,
+                        (unsigned long long)d->size_bytes, (unsigned long long)found->size_bytes);
+    return code;
+}
+
+fdl_code fdl_store_fetch(fdl_store *store, const char *key, const char *path, fdl_error *error) {
+    download d = {.path = path, .passing = true};
+    fdl_object found;
+    d.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (d.fd < 0)
+        return fdl_file_error(error, "write", path, errno);
+    fdl_code code = get_whole(store, key, &d, &found, error);
+    close(d.fd);
+    if (code != FDL_OK)
+        unlink(path);
+    return code;
 }
 
 fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
@@ -356,10 +381,7 @@ fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path,
         code = fdl_temp_create(path, &temp, &d.fd, error);
     if (code != FDL_OK)
         goto done;
-    code = fdl_store_get(store, key, NULL, download_piece, &d, &found, error);
-    if (code == FDL_OK && d.size_bytes != found.size_bytes)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' came with %llu bytes instead of %llu; try again", key,
-                        (unsigned long long)d.size_bytes, (unsigned long long)found.size_bytes);
+    code = get_whole(store, key, &d, &found, error);
     if (code == FDL_OK)
         code = fdl_sha256_finish(&d.hash, digest, error);
     if (code == FDL_OK) {
