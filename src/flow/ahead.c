@@ -31,9 +31,11 @@ struct fdl_ahead {
     fdl_repo *repo;
     listed *listed; /* by id */
     size_t listed_count;
-    size_t window; /* versions read ahead at once */
+    size_t window; /* versions read ahead at once, at most */
+    size_t depth;  /* and now */
     slot slots[WINDOW];
     size_t slot_count;
+    size_t taken; /* of them */
 };
 
 /* ---- what there is ----------------------------------------------------------- */
@@ -84,7 +86,7 @@ fdl_code fdl_ahead_open(fdl_repo *repo, size_t count, fdl_ahead **out, fdl_error
     if (code != FDL_OK)
         return code;
     ahead->repo = repo;
-    ahead->window = count > 0 && count < WINDOW ? count : WINDOW;
+    ahead->window = ahead->depth = count > 0 && count < WINDOW ? count : WINDOW;
     if (store->can_list && !store->local && (count == 0 || count >= LISTING_PAYS))
         code = fdl_store_list(fdl_repo_store(repo), FDL_KEY_VERSIONS, FDL_ALL_LEVELS, take_entry, ahead, error);
     if (code == FDL_DENIED) { /* a public bucket that nobody may list is read as well without */
@@ -105,7 +107,7 @@ static void slots_clear(fdl_ahead *ahead) {
         fdl_expiry_clear(&ahead->slots[i].expiry);
     }
     memset(ahead->slots, 0, ahead->slot_count * sizeof *ahead->slots);
-    ahead->slot_count = 0;
+    ahead->slot_count = ahead->taken = 0;
 }
 
 void fdl_ahead_free(fdl_ahead *ahead) {
@@ -131,6 +133,14 @@ static fdl_code read_one(void *data, size_t index, fdl_error *error) {
     return FDL_OK;
 }
 
+/* Ids need not follow the history: other branches lie between, and clocks run backwards.  What is passed by is not read on. */
+static void adapt(fdl_ahead *ahead) {
+    if (2 * ahead->taken >= ahead->slot_count)
+        ahead->depth = 2 * ahead->depth < ahead->window ? 2 * ahead->depth : ahead->window;
+    else
+        ahead->depth = ahead->depth / 4 > 0 ? ahead->depth / 4 : 1;
+}
+
 static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
     int jobs = fdl_repo_context(ahead->repo)->jobs;
     listed wanted;
@@ -138,12 +148,13 @@ static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
     const listed *at =
         ahead->listed_count > 0 ? bsearch(&wanted, ahead->listed, ahead->listed_count, sizeof wanted, by_id) : NULL;
     size_t before = at ? (size_t)(at - ahead->listed) : 0; /* that many are older */
+    adapt(ahead);
     slots_clear(ahead);
     do {
         slot *s = &ahead->slots[ahead->slot_count++];
         memcpy(s->id, at ? at->id : id, sizeof s->id);
         s->may_be_marked = at ? at->marked : true;
-    } while (at && at-- > ahead->listed && ahead->slot_count <= before && ahead->slot_count < ahead->window);
+    } while (at && at-- > ahead->listed && ahead->slot_count <= before && ahead->slot_count < ahead->depth);
     return fdl_parallel(2 * ahead->slot_count, jobs > 0 ? jobs : JOBS, read_one, ahead, error);
 }
 
@@ -159,6 +170,7 @@ fdl_code fdl_ahead_take(fdl_ahead *ahead, const char *id, fdl_version *version, 
     if (!fdl_repo_store(ahead->repo)->local && !find(ahead, id))
         code = fill(ahead, id, error);
     slot *s = code == FDL_OK ? find(ahead, id) : NULL;
+    ahead->taken += s ? 1 : 0;
     if (s && s->has_version) {
         *version = s->version;
         s->version = (fdl_version){0};

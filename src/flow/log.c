@@ -118,7 +118,10 @@ fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_cal
 fdl_code fdl_log_all(fdl_repo *repo, size_t limit, fdl_log_callback callback, void *data, fdl_error *error) {
     walk w = {0};
     fdl_ref_list refs = {0};
-    fdl_code code = fdl_ref_list_read(repo, &refs, error);
+    const fdl_config *config = NULL;
+    fdl_code code = fdl_repo_config(repo, &config, error); /* a folder without refs may be no repository */
+    if (code == FDL_OK)
+        code = fdl_ref_list_read(repo, &refs, error);
     if (code == FDL_OK)
         code = fdl_ahead_open(repo, limit, &w.ahead, error);
     for (size_t i = 0; i < refs.count && code == FDL_OK; i++)

@@ -2,7 +2,7 @@
 
 import re
 
-from harness import USAGE, fdl
+from harness import NOT_FOUND, USAGE, fdl
 
 
 def step(lake, message, *options):
@@ -60,3 +60,8 @@ def test_branches_are_drawn_where_they_part(lake):
 
     fdl("expire", repo, "--keep", "1")
     assert drawn(lake, "--all")[:4] == ["* s2 (side)", "* s1 [expired]", "| * f2 (fix)", "| * f1 [expired]"]
+
+
+def test_a_folder_that_is_no_repository_has_no_history(tmp_path):
+    for options in ([], ["--all"], ["--all", "--graph"]):
+        assert "is not a repository" in fdl("log", tmp_path, *options, code=NOT_FOUND).stderr

@@ -15,16 +15,15 @@ def version_id(number):
     return str(uuid.UUID(int=(0x0192_0000_0000 + number * 1000) << 80 | 7 << 76 | 2 << 62 | number))
 
 
-def history(folder, length):
-    """A repository of that many versions, written as the format says. No command here opens a catalog."""
+def history(folder, versions):
+    """A repository of these versions, written as the format says. No command here opens a catalog."""
     repo = Repo(folder)
-    for number in range(1, length + 1):
-        version = version_id(number)
+    for number, version in enumerate(versions, 1):
         record = {
             "fdl": "0.1",
             "id": version,
             "seq": number,
-            "parents": [version_id(number - 1)] if number > 1 else [],
+            "parents": versions[number - 2 : number - 1] if number > 1 else [],
             "created_at": "2026-10-15T09:00:00Z",
             "author": {"name": "Ada Writer"},
             "message": f"step {number}",
@@ -41,7 +40,10 @@ def history(folder, length):
 
 @pytest.fixture(scope="module")
 def histories(tmp_path_factory):
-    return [history(tmp_path_factory.mktemp("history") / "repo", length) for length in (FEW, MANY)]
+    return [
+        history(tmp_path_factory.mktemp("history") / "repo", [version_id(number) for number in range(1, length + 1)])
+        for length in (FEW, MANY)
+    ]
 
 
 def asked_for(repo, *args):

@@ -15,6 +15,7 @@ import pytest
 from careless import CarelessProxy
 from fault_proxy import FaultProxy
 from harness import CONFLICT, FAILURE, NOT_FOUND, OK, USAGE, text
+from test_many_versions import history, version_id
 from test_s3_remove import keep_versions, versions_of
 from test_verify import Damaged, damage, lie, sound  # noqa: F401
 from tools import duck_at
@@ -85,7 +86,7 @@ def counted(versitygw, tmp_path):
     versitygw.boto().create_bucket(Bucket=bucket)
     with FaultProxy(versitygw.port) as proxy:
         made = Lake(f"s3://{bucket}/lake", tmp_path, bucket_variables(versitygw, proxy.url))
-        made.proxy = proxy
+        made.proxy, made.versitygw = proxy, versitygw
         made.direct = Lake(made.address, tmp_path, bucket_variables(versitygw))
         made.fdl("init", made.address)
         made.checkout()
@@ -320,6 +321,27 @@ def test_reading_over_http_costs_few_requests(folder_lake, web_proxy):
         web_proxy.reset()
         folder_lake.fdl(*args)
         assert web_proxy.count() <= most, [seen.target for seen in web_proxy.seen]
+
+
+@pytest.mark.parametrize("order", ["of time", "backwards"])
+def test_a_history_is_read_once_in_whatever_order_its_ids_are(counted, tmp_path, order):
+    """Versions are read ahead by their ids, which tell the time of clocks that may be wrong."""
+    ids = sorted(version_id(number) for number in range(60))
+    if order == "backwards":
+        ids.reverse()
+    repo = history(tmp_path / "repo", ids)
+    counted.fdl("expire", repo.address, "--keep", "50")
+    repo.version_file(version_id(99)).parent.mkdir()
+    repo.version_file(version_id(99)).write_text("of no history, and broken")
+    client = counted.versitygw.boto()
+    for path in repo.folder.rglob("*"):
+        key = f"lake/{path.relative_to(repo.folder)}"
+        if path.is_file() and "/.fdl/" not in key:
+            client.put_object(Bucket=counted.address.split("/")[2], Key=key, Body=path.read_bytes())
+    counted.proxy.reset()
+    told = counted.fdl("log", counted.address, "--json").json
+    assert told == harness.fdl("log", repo.address, "--json").json and len(told["versions"]) == 60
+    assert counted.proxy.count() <= (80 if order == "of time" else 180)
 
 
 def test_a_local_attach_fetches_the_catalog_once_and_packed_and_proves_it_each_time(folder_lake, web_proxy, tmp_path):
