@@ -151,7 +151,7 @@ fdl_code fdl_unzstd_add(fdl_unzstd *unzstd, const void *bytes, size_t length, fd
     ZSTD_inBuffer in = {.src = bytes, .size = length};
     fdl_code code = FDL_OK;
     size_t filled = 0, room = ZSTD_DStreamOutSize();
-    while (code == FDL_OK && (in.pos < in.size || filled == room)) { /* a full buffer may leave more behind */
+    while (code == FDL_OK && (in.pos < in.size || (filled == room && u->wanted > 0))) { /* a full buffer may leave more behind */
         ZSTD_outBuffer out = {.dst = u->out, .size = room};
         size_t wanted = ZSTD_decompressStream(u->context, &out, &in);
         if (ZSTD_isError(wanted))
