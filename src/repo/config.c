@@ -84,7 +84,7 @@ static fdl_code check_web(const char *given, fdl_error *error) {
     fdl_error why = {0};
     fdl_code code = fdl_url_parse(given, &url, &why);
     fdl_url_clear(&url);
-    return code == FDL_OK ? FDL_OK : fdl_fail(error, code, NULL, "url %s", why.message);
+    return code == FDL_OK ? FDL_OK : fdl_fail(error, code, NULL, "%s%s", code == FDL_USAGE ? "url " : "", why.message);
 }
 
 static fdl_code parse_root_url(const char *given, char **out, fdl_error *error) {
