@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "host/microhttpd.h"
 
 typedef struct printer {
     json_t *checks; /* NULL: text */
@@ -22,6 +23,15 @@ static void take(void *data, const char *name, fdl_health health, const char *de
     cli_print("%-8s %-24s ", fdl_health_name(health), name);
     cli_print_text(detail, "");
     cli_print("\n");
+}
+
+/* The one library that only the host needs. */
+static void look_at_server(printer *p) {
+    fdl_error error;
+    if (fdl_mhd_open(&error) == FDL_OK)
+        take(p, "libmicrohttpd", FDL_HEALTH_OK, "loads, for 'fdl serve'");
+    else
+        take(p, "libmicrohttpd", FDL_HEALTH_MISSING, error.message);
 }
 
 /* Whose name the versions made here bear. */
@@ -53,6 +63,7 @@ static void sum_up(const printer *p) {
 static fdl_code run(cli *c) {
     printer p = {.checks = c->json ? json_array() : NULL};
     fdl_doctor_machine(&c->context, take, &p);
+    look_at_server(&p);
     fdl_code code = look_at_author(c, &p);
     if (code == FDL_OK && c->operand_count > 0)
         code = fdl_doctor_repo(&c->context, c->operands[0], take, &p, &c->error);
@@ -78,10 +89,11 @@ const cli_command cli_cmd_doctor = {
     .details = "A line each: 'ok'; 'warning', it works and there is something to know; 'missing', what needs it\n"
                "will not work; 'broken', it is needed and does not work. Exit 1 when something is broken.\n"
                "\n"
-               "Looks at DuckDB's library and extensions, the duckdb program, ssh-keygen, and who commits. With\n"
-               "<repo>, also at where credentials come from (never at what they are), the newest version, which\n"
-               "is fetched and opened, the web server that shows it and the public address in fdl.json, the\n"
-               "clock, room and permissions in a folder, whether a bucket keeps old objects, and, in a scratch\n"
-               "key below .fdl/ that it deletes again, whether the store keeps conditional writes.",
+               "Looks at the libraries and extensions that are loaded when they are needed, the duckdb program,\n"
+               "ssh-keygen, and who commits. With <repo>, also at where credentials come from (never at what\n"
+               "they are), the newest version, which is fetched and opened, the web server that shows it and the\n"
+               "public address in fdl.json, the clock, room and permissions in a folder, whether a bucket keeps\n"
+               "old objects, and, in a scratch key below .fdl/ that it deletes again, whether the store keeps\n"
+               "conditional writes.",
     .run = run,
 };

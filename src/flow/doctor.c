@@ -12,6 +12,8 @@
 #include "fdl.h"
 #include "flow/doctor.h"
 #include "flow/releases.h"
+#include "util/crypto.h"
+#include "util/curl.h"
 #include "util/file.h"
 #include "util/spawn.h"
 #include "util/text.h"
@@ -146,6 +148,17 @@ static void look_at_program(const doctor *d, const char *platform) {
     fdl_buf_clear(&absent);
 }
 
+/* ---- libraries that are opened late ------------------------------------------------------ */
+
+static void look_at_late(const doctor *d, const char *name, fdl_code (*open)(fdl_error *error), fdl_health without,
+                         const char *why) {
+    fdl_error error;
+    if (open(&error) == FDL_OK)
+        fdl_doctor_tell(d, name, FDL_HEALTH_OK, "loads, %s", why);
+    else
+        fdl_doctor_tell(d, name, without, "%s; %s", error.message, why);
+}
+
 /* ---- the rest ------------------------------------------------------------------------- */
 
 static void look_at_ssh_keygen(const doctor *d) {
@@ -161,6 +174,8 @@ void fdl_doctor_machine(const fdl_context *context, fdl_diagnosis_callback callb
     doctor d = {.context = context, .callback = callback, .data = data};
     char platform[64] = "";
     fdl_doctor_tell(&d, "fdl", FDL_HEALTH_OK, "%s, writes format %s", fdl_version_string(), FDL_FORMAT);
+    look_at_late(&d, "libcrypto", fdl_crypto_open, FDL_HEALTH_BROKEN, "for every checksum");
+    look_at_late(&d, "libcurl", fdl_curl_open, FDL_HEALTH_MISSING, "for buckets, the web, and public addresses");
     look_at_library(&d, platform);
     look_at_program(&d, platform);
     look_at_ssh_keygen(&d);

@@ -72,6 +72,20 @@ def test_a_machine_with_all_of_it(tmp_path):
     assert lines[-1] == "0 faults, 0 warnings, 0 missing: what is needed works"
 
 
+def test_a_library_that_does_not_load_is_told_and_what_it_is_for(tmp_path):
+    for name, health in (("libcrypto.so.3", "broken"), ("libcurl.so.4", "missing"), ("libmicrohttpd.so.12", "missing")):
+        (tmp_path / name).write_text("no library")
+        env = {"LD_LIBRARY_PATH": tmp_path}
+        found = doctor(env=env, code=FAILURE if health == "broken" else OK)
+        told, detail = found[name.partition(".")[0]]
+        assert told == health and f"cannot load '{name}'" in detail
+        (tmp_path / name).unlink()
+    Repo(tmp_path / "public", "--url", "https://data.example.org/lake")
+    (tmp_path / "libcurl.so.4").write_text("no library")
+    said = fdl("verify", tmp_path / "public", env=env, code=FAILURE).complaint
+    assert said.startswith("fdl: cannot load 'libcurl.so.4'") and said.endswith("install it")
+
+
 def test_a_machine_with_little_of_it(tmp_path):
     (tmp_path / "libduckdb.so").symlink_to((PROGRAM.parent / "deps" / "libduckdb.so").resolve())
     program(tmp_path, "duckdb", "v1.4.4 (Andium) 6ddac802ff")
