@@ -8,6 +8,7 @@
 
 #include "catalog/duck.h"
 #include "fdl.h"
+#include "flow/kept.h"
 #include "flow/releases.h"
 #include "repo/layout.h"
 #include "util/text.h"
@@ -21,8 +22,11 @@ void fdl_location_clear(fdl_location *location) {
     memset(location, 0, sizeof *location);
 }
 
-static fdl_code refuse_expired(const char *id, const fdl_expiry *expiry, fdl_error *error) {
-    bool withdrawn = strcmp(expiry->reason, "withdrawn") == 0;
+static fdl_code refuse_expired(const fdl_version *version, const fdl_expiry *expiry, fdl_error *error) {
+    const char *id = version->id;
+    bool withdrawn = strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
+    if (withdrawn)
+        fdl_kept_drop(version);
     return fdl_fail(error, FDL_EXPIRED, id, "version '%s' %s on %s and cannot be read any more%s%s", id,
                     withdrawn ? "was withdrawn" : "expired", expiry->expired_at, expiry->text ? ": " : "",
                     expiry->text ? expiry->text : "");
@@ -37,7 +41,7 @@ fdl_code fdl_locate(fdl_repo *repo, const char *revision, fdl_location *out, fdl
     if (code == FDL_OK)
         code = fdl_expiry_read(repo, found.target.id, &expiry, error);
     if (code == FDL_OK && expiry.expired)
-        code = refuse_expired(found.target.id, &expiry, error);
+        code = refuse_expired(&found.version, &expiry, error);
     if (code == FDL_OK)
         code = fdl_version_url(repo, found.target.id, found.version.catalog.file.path, &found.catalog_url, error);
     found.format = found.version.catalog.format;

@@ -18,6 +18,7 @@
 
 #include "fdl.h"
 #include "flow/catalog_get.h"
+#include "flow/kept.h"
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -27,14 +28,11 @@
 
 static fdl_code find_folder(char **out, fdl_error *error) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    fdl_code code = FDL_OK;
     if (cache && *cache == '/') /* a relative one is to be ignored, says its specification */
-        code = fdl_str_format(out, error, "%s/fdl/catalogs", cache);
-    else if (home && *home == '/')
-        code = fdl_str_format(out, error, "%s/.cache/fdl/catalogs", home);
-    else
-        return fdl_fail(error, FDL_USAGE, NULL, "there is no place to keep a catalog; set XDG_CACHE_HOME to a folder");
-    return code == FDL_OK ? fdl_folder_make(*out, error) : code;
+        return fdl_str_format(out, error, "%s/fdl/catalogs", cache);
+    if (home && *home == '/')
+        return fdl_str_format(out, error, "%s/.cache/fdl/catalogs", home);
+    return fdl_fail(error, FDL_USAGE, NULL, "there is no place to keep a catalog; set XDG_CACHE_HOME to a folder");
 }
 
 static fdl_code lock(const char *folder, int *fd, fdl_error *error) {
@@ -91,6 +89,23 @@ static void remove_unused(const char *folder) {
     fdl_lock_release(fd);
 }
 
+static void drop(const char *folder, const fdl_file_record *file) {
+    char *path = NULL;
+    if (file->sha256[0] && fdl_str_format(&path, NULL, "%s/%s.duckdb", folder, file->sha256) == FDL_OK)
+        unlink(path);
+    free(path);
+}
+
+void fdl_kept_drop(const fdl_version *version) {
+    char *folder = NULL;
+    if (find_folder(&folder, NULL) == FDL_OK) {
+        drop(folder, &version->catalog.file);
+        for (size_t i = 0; i < version->other_count; i++)
+            drop(folder, &version->others[i].file);
+    }
+    free(folder);
+}
+
 /* ---- fetching ------------------------------------------------------------------------ */
 
 /* Proved under a name of its own, then renamed: two at once do not meet. */
@@ -125,6 +140,8 @@ fdl_code fdl_location_keep(fdl_repo *repo, fdl_location *location, fdl_error *er
     const fdl_file_record *file = chosen_file(location);
     char *folder = NULL, *path = NULL;
     fdl_code code = find_folder(&folder, error);
+    if (code == FDL_OK)
+        code = fdl_folder_make(folder, error);
     if (code == FDL_OK)
         code = fdl_str_format(&path, error, "%s/%s.duckdb", folder, file->sha256);
     if (code == FDL_OK)

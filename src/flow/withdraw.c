@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "fdl.h"
+#include "flow/kept.h"
 #include "flow/opened.h"
 #include "flow/pointers.h"
 #include "flow/scratch.h"
@@ -231,6 +232,9 @@ static fdl_code mark_all(fdl_wd *w, fdl_error *error) {
     fdl_code code = FDL_OK;
     for (size_t i = 0; code == FDL_OK && i < w->result->count; i++)
         code = mark(w, w->result->items[i].id, error);
+    for (size_t i = 0; code == FDL_OK && i < w->inventory.count; i++)
+        if (w->inventory.items[i].flags & FDL_WD_AFFECTED)
+            fdl_kept_drop(&w->inventory.items[i].version);
     return code;
 }
 

@@ -469,6 +469,28 @@ def test_a_deleted_row_is_still_in_its_file_and_withdraw_says_how_to_get_it_out(
     sound(leaked)
 
 
+def test_a_withdrawal_reaches_the_catalogs_that_attach_keeps_on_a_machine(leaked, tmp_path):
+    """They tell the smallest and largest values: here at once, elsewhere when the version is asked for again."""
+    repo, here, there = leaked.repo.address, {"XDG_CACHE_HOME": tmp_path / "here"}, {"XDG_CACHE_HOME": tmp_path / "there"}
+
+    def kept(env):
+        return [path for path in env["XDG_CACHE_HOME"].rglob("*.duckdb") if b"secret" in path.read_bytes()]
+
+    leaked.write("DROP TABLE lake.people")
+    leaked.commit()
+    leaked.push()
+    for env in (here, there):
+        fdl("attach", repo, leaked.bad, "--local", env=env)
+        fdl("attach", repo, "--local", env=env)
+        assert len(kept(env)) == 1
+    fdl("withdraw", repo, "--table", "main.people", env=here)
+    assert len(kept(here)) == 1
+    fdl("withdraw", repo, "--table", "main.people", "--yes", env=here)
+    assert kept(here) == [] and len(kept(there)) == 1
+    fdl("attach", repo, leaked.bad, "--local", code=EXPIRED, env=there)
+    assert kept(there) == [] and len(list(tmp_path.glob("*/fdl/catalogs/*.duckdb"))) == 2
+
+
 def test_a_table_finds_the_versions_by_itself_under_whatever_name_it_had(leaked):
     leaked.write("ALTER TABLE lake.people RENAME TO persons")
     leaked.commit()
