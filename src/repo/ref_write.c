@@ -12,6 +12,7 @@
  * A refusal is no proof of a lost race: a client below us may have sent the put
  * twice and been refused by its own success.  So the ref itself is always asked.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "repo/history.h"
@@ -23,38 +24,47 @@
 
 /* ---- names that cannot live together ------------------------------------ */
 
-typedef struct clash {
-    const char *name;
-    char other[FDL_REF_BYTES];
-} clash;
-
-static bool is_folder_of(const char *folder, const char *name) {
-    size_t length = strlen(folder);
-    return strncmp(folder, name, length) == 0 && name[length] == '/';
-}
-
+/* Any ref below the name will do. */
 static fdl_code look_for_clash(void *data, const fdl_entry *entry, fdl_error *error) {
     (void)error;
-    clash *found = data;
-    if (fdl_ref_full_name_valid(entry->key) &&
-        (is_folder_of(entry->key, found->name) || is_folder_of(found->name, entry->key)))
-        fdl_str_fit(found->other, sizeof found->other, entry->key);
+    if (fdl_ref_full_name_valid(entry->key))
+        fdl_str_fit(data, FDL_REF_BYTES, entry->key);
     return FDL_OK;
 }
 
-/* 'a' and 'a/b' would be a file and a folder of one name.  All that could clash starts with the name's first part. */
+/* The refs that the name makes a folder of: 'a' and 'a/b' for 'a/b/c'. */
+static fdl_code look_above(fdl_repo *repo, const char *full_name, size_t kind, char other[FDL_REF_BYTES],
+                           fdl_error *error) {
+    char above[FDL_REF_BYTES];
+    fdl_str_fit(above, sizeof above, full_name);
+    for (char *slash = above + kind; (slash = strchr(slash, '/')) && !other[0]; *slash++ = '/') {
+        fdl_object object;
+        *slash = '\0';
+        fdl_code code = fdl_store_head(repo->store, above, &object, error);
+        if (code == FDL_OK)
+            fdl_str_fit(other, FDL_REF_BYTES, above);
+        else if (code != FDL_NOT_FOUND)
+            return code;
+    }
+    return FDL_OK;
+}
+
+/*
+ * 'a' and 'a/b' would be a file and a folder of one name.  Only names that could clash are asked for, since a
+ * listing of all for each new one makes a mirror of many take for ever.
+ */
 static fdl_code check_clash(fdl_repo *repo, const char *full_name, fdl_error *error) {
     if (!repo->store->can_list)
         return FDL_OK; /* the host behind the store looks */
-    char prefix[FDL_REF_BYTES];
-    fdl_str_fit(prefix, sizeof prefix, full_name);
+    char below[FDL_REF_BYTES + 1], other[FDL_REF_BYTES] = "";
+    snprintf(below, sizeof below, "%s/", full_name);
     size_t kind = strlen(fdl_str_starts(full_name, FDL_REF_HEADS) ? FDL_REF_HEADS : FDL_REF_TAGS);
-    prefix[kind + strcspn(prefix + kind, "/")] = '\0';
-    clash found = {.name = full_name};
-    fdl_code code = fdl_store_list(repo->store, prefix, FDL_ALL_LEVELS, look_for_clash, &found, error);
-    if (code == FDL_OK && found.other[0])
+    fdl_code code = fdl_store_list(repo->store, below, FDL_ALL_LEVELS, look_for_clash, other, error);
+    if (code == FDL_OK)
+        code = look_above(repo, full_name, kind, other, error);
+    if (code == FDL_OK && other[0])
         code = fdl_fail(error, FDL_CONFLICT, full_name, "'%s' cannot exist beside '%s'; choose another name", full_name,
-                        found.other);
+                        other);
     return code;
 }
 
