@@ -13,63 +13,37 @@
 
 #include "flow/lookup.h"
 #include "host/answer.h"
+#include "host/batch_read.h"
 #include "host/host.h"
 #include "host/put.h"
 #include "repo/layout.h"
 #include "util/json.h"
 #include "util/text.h"
 
-#define FILES_LIMIT 1000
 #define URL_LIFE_S 3600
 
 typedef struct batch {
     fdl_host_request *request;
     fdl_store *store;
-    json_t *files; /* as asked for */
-    size_t count;
-    const char **keys;
-    uint64_t *bytes;
-    const char **sha256; /* NULL where none was given */
-    uint64_t *sizes;     /* of what is there */
-    fdl_version whole;   /* of the version looked at last; no id: not complete yet */
-    const char *whole_of; /* a key of that version */
+    fdl_batch_files files; /* as asked for */
+    uint64_t *sizes;       /* of what is there */
+    fdl_version whole;     /* of the version looked at last; no id: not complete yet */
+    const char *whole_of;  /* a key of that version */
     json_t *answers;
 } batch;
 
-static bool is_sha256(const char *text) {
-    return strlen(text) == FDL_SHA256_BYTES - 1 && strspn(text, "0123456789abcdef") == FDL_SHA256_BYTES - 1;
-}
-
 /* ---- what is asked -------------------------------------------------------------------- */
-
-static fdl_code read_file(batch *b, size_t i, fdl_error *error) {
-    const json_t *file = json_array_get(b->files, i);
-    int64_t bytes = 0;
-    if (!json_is_object(file))
-        return fdl_fail(error, FDL_USAGE, NULL, "an entry of 'files' is no object");
-    fdl_code code = fdl_json_string(file, "files", "key", &b->keys[i], error);
-    if (code == FDL_OK)
-        code = fdl_json_count(file, "files", "bytes", &bytes, error);
-    if (code == FDL_OK)
-        code = fdl_json_string_optional(file, "files", "sha256", &b->sha256[i], error);
-    if (code == FDL_OK)
-        code = fdl_key_check(b->keys[i], error);
-    if (code == FDL_OK && b->sha256[i] && !is_sha256(b->sha256[i]))
-        code = fdl_fail(error, FDL_USAGE, b->keys[i], "the sha256 of '%s' is none", b->keys[i]);
-    b->bytes[i] = (uint64_t)bytes;
-    return code == FDL_FAILED ? fdl_fail(error, FDL_USAGE, NULL, "%s", error->message) : code;
-}
 
 /* May it be created at all?  An original is named by its sha256, which is then part of what is signed. */
 static fdl_code check_file(batch *b, size_t i, fdl_error *error) {
-    const char *key = b->keys[i];
+    const char *key = b->files.keys[i];
     fdl_key_kind kind = fdl_host_key_kind(key, b->request->host->data_dir);
     fdl_code code = fdl_host_may_create(key, kind, error);
     if (code == FDL_OK && kind == FDL_KIND_SOURCE) {
         const char *name = key + strlen(FDL_KEY_SOURCES);
-        if (b->sha256[i] && strcmp(b->sha256[i], name) != 0)
+        if (b->files.sha256[i] && strcmp(b->files.sha256[i], name) != 0)
             code = fdl_fail(error, FDL_USAGE, key, "'%s' is not named by its sha256", key);
-        b->sha256[i] = name;
+        b->files.sha256[i] = name;
     }
     return code;
 }
@@ -79,35 +53,25 @@ static fdl_code check_versions(batch *b, fdl_error *error) {
     const char *seen = "";
     size_t prefix = strlen(FDL_KEY_VERSIONS) + FDL_ID_BYTES;
     fdl_code code = FDL_OK;
-    for (size_t i = 0; code == FDL_OK && i < b->count; i++) {
-        fdl_key_kind kind = fdl_host_key_kind(b->keys[i], b->request->host->data_dir);
-        if (kind != FDL_KIND_VERSION || strncmp(seen, b->keys[i], prefix) == 0)
+    for (size_t i = 0; code == FDL_OK && i < b->files.count; i++) {
+        fdl_key_kind kind = fdl_host_key_kind(b->files.keys[i], b->request->host->data_dir);
+        if (kind != FDL_KIND_VERSION || strncmp(seen, b->files.keys[i], prefix) == 0)
             continue;
-        seen = b->keys[i];
+        seen = b->files.keys[i];
         code = fdl_host_check_gone(b->request->repo, seen, kind, error);
     }
     return code;
 }
 
-static fdl_code read_files(batch *b, json_t *document, fdl_error *error) {
-    b->files = json_object_get(document, "files");
-    b->count = json_array_size(b->files);
-    if (!json_is_array(b->files))
-        return fdl_fail(error, FDL_USAGE, NULL, "a batch has a list 'files'");
-    if (b->count > FILES_LIMIT)
-        return fdl_answer_fail(b->request, MHD_HTTP_CONTENT_TOO_LARGE, error, FDL_REFUSED, NULL,
-                               "a batch has at most %d files, not %zu", FILES_LIMIT, b->count);
-    size_t room = b->count ? b->count : 1;
-    fdl_code code = fdl_alloc(&b->keys, room, sizeof *b->keys, error);
+/* What is asked, and whether it may be asked at all. */
+static fdl_code read_files(batch *b, fdl_error *error) {
+    const fdl_buf *body = &b->request->body;
+    fdl_code code = fdl_batch_read(body->data ? body->data : "", body->length, &b->files, error);
+    if (code == FDL_REFUSED)
+        return fdl_answer_fail(b->request, MHD_HTTP_CONTENT_TOO_LARGE, error, code, NULL, "%s", error->message);
     if (code == FDL_OK)
-        code = fdl_alloc(&b->bytes, room, sizeof *b->bytes, error);
-    if (code == FDL_OK)
-        code = fdl_alloc(&b->sha256, room, sizeof *b->sha256, error);
-    if (code == FDL_OK)
-        code = fdl_alloc(&b->sizes, room, sizeof *b->sizes, error);
-    for (size_t i = 0; code == FDL_OK && i < b->count; i++)
-        code = read_file(b, i, error);
-    for (size_t i = 0; code == FDL_OK && i < b->count; i++)
+        code = fdl_alloc(&b->sizes, b->files.count ? b->files.count : 1, sizeof *b->sizes, error);
+    for (size_t i = 0; code == FDL_OK && i < b->files.count; i++)
         code = check_file(b, i, error);
     return code;
 }
@@ -123,13 +87,13 @@ static json_t *pack_url(const char *key, const fdl_upload_url *url) {
 }
 
 static bool goes_through_us(const batch *b, size_t i) {
-    return !b->store->ops->presign || b->bytes[i] > FDL_UPLOAD_LIMIT_BYTES ||
-           b->bytes[i] < b->request->host->options.direct_bytes;
+    return !b->store->ops->presign || b->files.bytes[i] > FDL_UPLOAD_LIMIT_BYTES ||
+           b->files.bytes[i] < b->request->host->options.direct_bytes;
 }
 
 /* Of a complete version only what its record names, and signed with the sha256 that the record says. */
 static fdl_code check_whole(batch *b, size_t i, fdl_error *error) {
-    const char *key = b->keys[i];
+    const char *key = b->files.keys[i];
     size_t prefix = strlen(FDL_KEY_VERSIONS) + FDL_ID_BYTES;
     fdl_code code = FDL_OK;
     if (fdl_host_key_kind(key, b->request->host->data_dir) != FDL_KIND_VERSION ||
@@ -143,27 +107,27 @@ static fdl_code check_whole(batch *b, size_t i, fdl_error *error) {
     if (code != FDL_OK || !b->whole.id[0])
         return code;
     const fdl_file_record *record = fdl_host_record_of(&b->whole, fdl_host_version_file(key));
-    if (!record || record->bytes != b->bytes[i] || (b->sha256[i] && strcmp(record->sha256, b->sha256[i]) != 0))
+    if (!record || record->bytes != b->files.bytes[i] || (b->files.sha256[i] && strcmp(record->sha256, b->files.sha256[i]) != 0))
         return fdl_host_not_named(key, error);
-    b->sha256[i] = record->sha256;
+    b->files.sha256[i] = record->sha256;
     return FDL_OK;
 }
 
 static fdl_code answer_file(batch *b, size_t i, fdl_error *error) {
-    const char *key = b->keys[i];
+    const char *key = b->files.keys[i];
     fdl_upload_url url = {0};
     json_t *answer = NULL;
-    fdl_code code = b->sizes[i] == b->bytes[i] ? FDL_OK : check_whole(b, i, error);
+    fdl_code code = b->sizes[i] == b->files.bytes[i] ? FDL_OK : check_whole(b, i, error);
     if (code != FDL_OK)
         return code;
-    if (b->sizes[i] == b->bytes[i]) {
+    if (b->sizes[i] == b->files.bytes[i]) {
         answer = json_pack("{s:s, s:b}", "key", key, "exists", 1);
     } else if (goes_through_us(b, i)) {
         answer = json_pack("{s:s, s:i}", "key", key, "status", MHD_HTTP_CONTENT_TOO_LARGE);
     } else {
         fdl_upload_terms terms = {
-            .size_bytes = b->bytes[i],
-            .sha256 = b->sha256[i],
+            .size_bytes = b->files.bytes[i],
+            .sha256 = b->files.sha256[i],
             .content_type = fdl_host_content_type(key, fdl_host_key_kind(key, b->request->host->data_dir)),
             .expires_s = URL_LIFE_S,
         };
@@ -182,27 +146,18 @@ static fdl_code answer_file(batch *b, size_t i, fdl_error *error) {
 
 fdl_code fdl_host_batch_answer(fdl_host_request *request, fdl_error *error) {
     batch b = {.request = request, .store = fdl_repo_store(request->repo), .answers = json_array()};
-    json_t *document = NULL;
-    const char *bytes = request->body.data ? request->body.data : "";
-    fdl_code code = fdl_json_parse(bytes, request->body.length, "batch", &document, error);
-    if (code == FDL_FAILED)
-        code = fdl_fail(error, FDL_USAGE, NULL, "%s", error->message);
-    if (code == FDL_OK)
-        code = read_files(&b, document, error);
+    fdl_code code = read_files(&b, error);
     if (code == FDL_OK)
         code = check_versions(&b, error);
     if (code == FDL_OK)
-        code = fdl_lookup(b.store, request->host->context->jobs, b.keys, b.count, b.sizes, error);
-    for (size_t i = 0; code == FDL_OK && i < b.count; i++)
+        code = fdl_lookup(b.store, request->host->context->jobs, b.files.keys, b.files.count, b.sizes, error);
+    for (size_t i = 0; code == FDL_OK && i < b.files.count; i++)
         code = answer_file(&b, i, error);
     if (code == FDL_OK)
         code = fdl_answer_json(request, MHD_HTTP_OK, json_pack("{s:O}", "files", b.answers), error);
     fdl_version_clear(&b.whole);
     json_decref(b.answers);
-    json_decref(document);
-    free(b.keys);
-    free(b.bytes);
-    free(b.sha256);
+    fdl_batch_clear(&b.files);
     free(b.sizes);
     return code;
 }
