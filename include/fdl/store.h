@@ -279,18 +279,22 @@ FDL_API fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_
                                 fdl_object *object, fdl_error *error);
 
 /*
- * Copies an object into a new file, durable when this returns.  `sha256_out`
+ * Copies an object into a new file, durable when this returns.  When more than
+ * `limit_bytes` come (UINT64_MAX: any number may), it ends with FDL_FAILED there,
+ * so that a server that sends without end does not fill the disk.  `sha256_out`
  * (65 bytes, may be NULL) gets the hex digest of what was written; `moved`, which
  * may be NULL, is told as the bytes come.  On failure no file is left.
  */
-FDL_API fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
-                                    fdl_object *object, fdl_moved moved, void *moved_data, fdl_error *error);
+FDL_API fdl_code fdl_store_download(fdl_store *store, const char *key, uint64_t limit_bytes, const char *path,
+                                    char sha256_out[65], fdl_object *object, fdl_moved moved, void *moved_data,
+                                    fdl_error *error);
 
 /*
- * Copies an object into a new file that is only passing through: neither hashed nor made durable.  On failure no
- * file is left.
+ * Copies an object into a new file that is only passing through: neither hashed nor made durable.  The limit is
+ * as above.  On failure no file is left.
  */
-FDL_API fdl_code fdl_store_fetch(fdl_store *store, const char *key, const char *path, fdl_error *error);
+FDL_API fdl_code fdl_store_fetch(fdl_store *store, const char *key, uint64_t limit_bytes, const char *path,
+                                 fdl_error *error);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ static fdl_code get_plain(fdl_repo *repo, const fdl_version *version, const fdl_
     fdl_code code = fdl_key_version(key, version->id, file->path, error);
     fdl_meter_expect(meter, 1, file->bytes);
     if (code == FDL_OK)
-        code = fdl_store_download(fdl_repo_store(repo), key, path, sha256, NULL, fdl_meter_moved, meter, error);
+        code = fdl_store_download(fdl_repo_store(repo), key, file->bytes, path, sha256, NULL, fdl_meter_moved, meter,
+                                  error);
     if (code == FDL_NOT_FOUND)
         return fdl_fail(error, FDL_NOT_FOUND, key, "version '%s' has no catalog: '%s' is missing in '%s'", version->id,
                         key, fdl_repo_address(repo));
@@ -43,14 +44,18 @@ static fdl_code get_plain(fdl_repo *repo, const fdl_version *version, const fdl_
 typedef struct unpacking {
     fdl_unzstd unzstd;
     fdl_meter *meter;
-    uint64_t expected_bytes; /* 0 once the meter knows */
+    const fdl_file_record *packed;
+    uint64_t size_bytes; /* that came */
 } unpacking;
 
 static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
     unpacking *u = data;
-    if (u->expected_bytes)
-        fdl_meter_expect(u->meter, 1, u->expected_bytes);
-    u->expected_bytes = 0;
+    if (u->size_bytes == 0)
+        fdl_meter_expect(u->meter, 1, u->packed->bytes);
+    if (length > u->packed->bytes - u->size_bytes)
+        return fdl_fail(error, FDL_FAILED, u->packed->path, "'%s' is larger than the %llu bytes that its record says",
+                        u->packed->path, (unsigned long long)u->packed->bytes);
+    u->size_bytes += length;
     fdl_meter_moved(u->meter, (int64_t)length);
     return fdl_unzstd_add(&u->unzstd, bytes, length, error);
 }
@@ -59,7 +64,7 @@ static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_e
 static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter,
                            fdl_error *error) {
     char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
-    unpacking u = {.meter = meter, .expected_bytes = version->packed.bytes};
+    unpacking u = {.meter = meter, .packed = &version->packed};
     fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
     if (code == FDL_OK)
         code = fdl_unzstd_start(&u.unzstd, key, path, version->catalog.file.bytes, error);

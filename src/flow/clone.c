@@ -40,6 +40,7 @@
 #include "util/text.h"
 
 #define HISTORY_LIMIT 10000000
+#define SMALL_LIMIT_BYTES FDL_LIMIT_VERSION_BYTES /* of settings, records, markers and signatures */
 
 typedef struct step {
     fdl_version version;
@@ -103,10 +104,10 @@ static fdl_code prove(const char *key, const char *path, const char *sha256, fdl
     return code;
 }
 
-/* `sha256` may be NULL: nothing says what it should be. */
-static fdl_code copy_proved(clone *c, const char *key, const char *sha256, fdl_error *error) {
+/* `sha256` may be NULL: nothing says what it should be.  No more than the limit is taken, UINT64_MAX being none. */
+static fdl_code copy_proved(clone *c, const char *key, uint64_t limit_bytes, const char *sha256, fdl_error *error) {
     fdl_local_file file = {0};
-    fdl_code code = fdl_local_file_get(c->source, c->scratch, key, &file, error);
+    fdl_code code = fdl_local_file_get(c->source, c->scratch, key, limit_bytes, &file, error);
     if (code == FDL_OK && sha256)
         code = prove(key, file.path, sha256, error);
     if (code == FDL_OK)
@@ -115,8 +116,8 @@ static fdl_code copy_proved(clone *c, const char *key, const char *sha256, fdl_e
     return code;
 }
 
-static fdl_code copy(clone *c, const char *key, fdl_error *error) {
-    return copy_proved(c, key, NULL, error);
+static fdl_code copy(clone *c, const char *key, uint64_t limit_bytes, fdl_error *error) {
+    return copy_proved(c, key, limit_bytes, NULL, error);
 }
 
 /* ---- 1: settings ------------------------------------------------------------------ */
@@ -124,7 +125,7 @@ static fdl_code copy(clone *c, const char *key, fdl_error *error) {
 static fdl_code copy_setting(clone *c, const char *key, fdl_error *error) {
     fdl_object object;
     fdl_code code = fdl_store_head(c->target, key, &object, error);
-    return code == FDL_NOT_FOUND ? copy(c, key, error) : code;
+    return code == FDL_NOT_FOUND ? copy(c, key, SMALL_LIMIT_BYTES, error) : code;
 }
 
 static fdl_code copy_settings(clone *c, fdl_error *error) {
@@ -285,7 +286,7 @@ static fdl_code want_entry(void *data, const fdl_file_entry *entry, fdl_error *e
 
 static fdl_code copy_wanted(void *data, size_t index, fdl_error *error) {
     wanted_files *wanted = data;
-    return copy(wanted->c, wanted->items[index].key, error);
+    return copy(wanted->c, wanted->items[index].key, wanted->items[index].size_bytes, error);
 }
 
 /* The index tells it without DuckDB; it is as good as the record that proves it. */
@@ -320,8 +321,8 @@ static fdl_code copy_data(clone *c, const fdl_version *version, const char *cata
     return code;
 }
 
-static fdl_code copy_version_file(clone *c, const fdl_version *version, const char *name, const char *sha256, bool must,
-                                  fdl_error *error) {
+static fdl_code copy_version_file(clone *c, const fdl_version *version, const char *name, uint64_t limit_bytes,
+                                  const char *sha256, bool must, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     bool there = false;
     uint64_t size = 0;
@@ -331,13 +332,13 @@ static fdl_code copy_version_file(clone *c, const fdl_version *version, const ch
     if (code == FDL_OK && there)
         code = rely_on(c, key, size, true, error);
     else if (code == FDL_OK)
-        code = copy_proved(c, key, sha256, error);
+        code = copy_proved(c, key, limit_bytes, sha256, error);
     return code == FDL_NOT_FOUND && !must ? FDL_OK : code;
 }
 
 static fdl_code copy_record(clone *c, const fdl_version *version, const fdl_file_record *record, bool must,
                             fdl_error *error) {
-    return record->path ? copy_version_file(c, version, record->path, record->sha256, must, error) : FDL_OK;
+    return record->path ? copy_version_file(c, version, record->path, record->bytes, record->sha256, must, error) : FDL_OK;
 }
 
 /* ---- originals ------------------------------------------------------------------------ */
@@ -354,7 +355,7 @@ static fdl_code copy_source(void *data, const fdl_kept_source *source, fdl_error
     if (code == FDL_OK)
         code = fdl_keyset_has(&c->kept, key, &there, NULL, error);
     if (code == FDL_OK && !there)
-        code = copy_proved(c, key, source->sha256, error);
+        code = copy_proved(c, key, source->bytes, source->sha256, error);
     if (code == FDL_NOT_FOUND || code == FDL_DENIED) {
         fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "the original '%s' is left out: %s", source->name,
                  error->message);
@@ -471,7 +472,7 @@ static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired,
         char key[FDL_KEY_BYTES];
         code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
         if (code == FDL_OK)
-            code = copy(c, key, error);
+            code = copy(c, key, SMALL_LIMIT_BYTES, error);
     } else if (code == FDL_OK && *withdrawn) {
         fdl_time_parse(expiry.expired_at, &at_ms);
         code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry.text, NULL, error);
@@ -526,7 +527,7 @@ static fdl_code send_gone(clone *c, fdl_error *error) {
     for (size_t i = 0; code == FDL_OK && i < gone.count; i++) {
         if (fdl_str_starts(gone.items[i].key, c->config->data_dir))
             fdl_meter_expect(c->meter, 1, gone.items[i].size_bytes);
-        code = copy(c, gone.items[i].key, error);
+        code = copy(c, gone.items[i].key, UINT64_MAX, error);
     }
     fdl_relied_clear(&gone);
     return code;
@@ -559,9 +560,9 @@ static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
     if (code == FDL_OK && s->wanted && !s->ended)
         code = copy_record(c, version, &version->files, must, error);
     if (code == FDL_OK)
-        code = copy_version_file(c, version, FDL_FILE_SIGNATURE, NULL, false, error);
+        code = copy_version_file(c, version, FDL_FILE_SIGNATURE, SMALL_LIMIT_BYTES, NULL, false, error);
     if (code == FDL_OK)
-        code = copy_version_file(c, version, FDL_FILE_VERSION, NULL, true, error);
+        code = copy_version_file(c, version, FDL_FILE_VERSION, SMALL_LIMIT_BYTES, NULL, true, error);
     if (code == FDL_OK)
         code = send_gone(c, error);
     if (c->result->sent.files > before)

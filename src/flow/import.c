@@ -173,7 +173,7 @@ static fdl_code copy_file(void *data, size_t index, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_str_format(&key, error, "%s%s", config->data_dir, needed->path);
     if (code == FDL_OK)
-        code = fdl_local_file_get(m->data, m->scratch, needed->path, &file, error);
+        code = fdl_local_file_get(m->data, m->scratch, needed->path, UINT64_MAX, &file, error);
     if (code == FDL_OK)
         code = fdl_file_size(file.path, &size, error);
     if (code == FDL_OK && size != needed->size_bytes)

@@ -91,12 +91,12 @@ static fdl_code bring(void *data, const char *path, const char *target, fdl_erro
         code = link_to(local, target, error);
     else if (code == FDL_OK && strcmp(s->store->ops->kind, "folder") == 0) {
         fdl_local_file file = {0};
-        code = fdl_local_file_get(s->store, s->scratch, key, &file, error);
+        code = fdl_local_file_get(s->store, s->scratch, key, UINT64_MAX, &file, error);
         if (code == FDL_OK)
             code = link_to(file.path, target, error);
         fdl_local_file_clear(&file);
     } else if (code == FDL_OK)
-        code = fdl_store_fetch(s->store, key, target, error);
+        code = fdl_store_fetch(s->store, key, UINT64_MAX, target, error);
     free(local);
     free(key);
     return code;

@@ -32,8 +32,8 @@ void fdl_scratch_remove(char *folder) {
     free(folder);
 }
 
-fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *key, fdl_local_file *out,
-                            fdl_error *error) {
+fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *key, uint64_t limit_bytes,
+                            fdl_local_file *out, fdl_error *error) {
     fdl_local_file file = {.temporary = strcmp(store->ops->kind, "folder") != 0};
     char name[37];
     if (!file.temporary)
@@ -42,7 +42,7 @@ fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *k
     if (code == FDL_OK)
         code = fdl_str_format(&file.path, error, "%s/%s", scratch, name);
     if (code == FDL_OK)
-        code = fdl_store_fetch(store, key, file.path, error);
+        code = fdl_store_fetch(store, key, limit_bytes, file.path, error);
     if (code == FDL_OK)
         *out = file;
     else

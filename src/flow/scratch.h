@@ -18,9 +18,9 @@ typedef struct fdl_local_file {
     bool temporary; /* in the scratch folder; else it is the object itself, not to be touched */
 } fdl_local_file;
 
-/* The object as a file of this machine: where it lies if the store is a folder, else downloaded. */
-fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *key, fdl_local_file *out,
-                            fdl_error *error);
+/* The object as a file of this machine: where it lies if the store is a folder, else downloaded, up to the limit (UINT64_MAX: none). */
+fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *key, uint64_t limit_bytes,
+                            fdl_local_file *out, fdl_error *error);
 void fdl_local_file_clear(fdl_local_file *file);
 
 #endif

@@ -55,8 +55,27 @@ fdl_code fdl_verify_add(verify *v, const char *id, fdl_error *error) {
 
 /* ---- one version's files ------------------------------------------------------------ */
 
+typedef struct proof {
+    fdl_sha256 hash;
+    uint64_t left_bytes; /* of what the record says */
+    bool over;           /* more came: it is not what the record says, whatever else comes */
+} proof;
+
 static fdl_code hash_sink(void *data, const void *bytes, size_t length, fdl_error *error) {
-    return fdl_sha256_add(data, bytes, length, error);
+    proof *p = data;
+    p->over = length > p->left_bytes;
+    if (p->over)
+        return fdl_fail(error, FDL_FAILED, NULL, "larger than its record says");
+    p->left_bytes -= length;
+    return fdl_sha256_add(&p->hash, bytes, length, error);
+}
+
+/* The size of what was larger than its record says, unless the server sends more than it has itself. */
+static fdl_code look_at_size(verify *v, const char *key, uint64_t said, fdl_object *object, fdl_error *error) {
+    fdl_code code = fdl_store_head(v->store, key, object, error);
+    if (code == FDL_OK && object->size_bytes == said)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' comes with more than the %" PRIu64 " bytes it has", key, said);
+    return code;
 }
 
 static void compare(verify *v, const char *key, uint64_t size, const char *sha256, uint64_t said_size,
@@ -71,16 +90,19 @@ fdl_code fdl_verify_object(verify *v, const char *key, uint64_t bytes, const cha
                            fdl_error *error) {
     char found[FDL_SHA256_BYTES] = "";
     fdl_object object = {0};
-    fdl_sha256 hash = {0};
-    fdl_code code = fdl_sha256_start(&hash, error);
+    proof p = {.left_bytes = bytes};
+    fdl_code code = fdl_sha256_start(&p.hash, error);
     if (code != FDL_OK)
         return code;
-    code = fdl_store_get(v->store, key, NULL, hash_sink, &hash, &object, error);
-    if (code != FDL_OK) {
-        fdl_sha256_drop(&hash);
+    code = fdl_store_get(v->store, key, NULL, hash_sink, &p, &object, error);
+    if (p.over)
+        code = look_at_size(v, key, bytes, &object, error);
+    if (code != FDL_OK || p.over)
+        fdl_sha256_drop(&p.hash);
+    if (code != FDL_OK)
         return fdl_verify_judge(v, code, key, error);
-    }
-    code = fdl_sha256_finish(&hash, found, error);
+    if (!p.over)
+        code = fdl_sha256_finish(&p.hash, found, error);
     if (code == FDL_OK)
         compare(v, key, object.size_bytes, found, bytes, sha256, claim);
     return code;
@@ -103,8 +125,10 @@ fdl_code fdl_verify_fetch(verify *v, const char *id, const fdl_file_record *reco
     fdl_code code = fdl_key_version(key, id, record->path, error);
     if (code != FDL_OK)
         return code;
-    code = fdl_local_file_get(v->store, v->scratch, key, out, error);
+    code = fdl_local_file_get(v->store, v->scratch, key, record->bytes, out, error);
     if (code == FDL_OK)
+        code = fdl_file_size(out->path, &size, error);
+    if (code == FDL_OK && size == record->bytes)
         code = fdl_sha256_file(out->path, found, &size, error);
     if (code == FDL_OK)
         compare(v, key, size, found, record->bytes, record->sha256, FDL_FILE_VERSION);
@@ -119,7 +143,7 @@ fdl_code fdl_verify_fetch(verify *v, const char *id, const fdl_file_record *reco
 static fdl_code check_parquet(verify *v, const char *key, const fdl_data_file *file, fdl_error *error) {
     fdl_local_file local = {0};
     int64_t rows = 0;
-    fdl_code code = fdl_local_file_get(v->store, v->scratch, key, &local, error);
+    fdl_code code = fdl_local_file_get(v->store, v->scratch, key, (uint64_t)file->size_bytes, &local, error);
     if (code == FDL_OK)
         code = fdl_parquet_rows(fdl_repo_context(v->repo), local.path, &rows, error);
     if (code == FDL_OK && rows != file->rows)

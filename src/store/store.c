@@ -330,17 +330,22 @@ fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_bytes, c
 }
 
 typedef struct download {
+    const char *key;
     const char *path;
     int fd;
     fdl_sha256 hash;
     uint64_t size_bytes;
     bool passing; /* no hash is asked for */
+    uint64_t limit_bytes;
     fdl_moved moved;
     void *moved_data;
 } download;
 
 static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
     download *d = data;
+    if (length > d->limit_bytes - d->size_bytes)
+        return fdl_fail(error, FDL_FAILED, d->key, "'%s' is larger than the %llu bytes that its record says", d->key,
+                        (unsigned long long)d->limit_bytes);
     d->size_bytes += length;
     if (d->moved)
         d->moved(d->moved_data, (int64_t)length);
@@ -357,8 +362,8 @@ static fdl_code get_whole(fdl_store *store, const char *key, download *d, fdl_ob
     return code;
 }
 
-fdl_code fdl_store_fetch(fdl_store *store, const char *key, const char *path, fdl_error *error) {
-    download d = {.path = path, .passing = true};
+fdl_code fdl_store_fetch(fdl_store *store, const char *key, uint64_t limit_bytes, const char *path, fdl_error *error) {
+    download d = {.key = key, .path = path, .limit_bytes = limit_bytes, .passing = true};
     fdl_object found;
     d.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (d.fd < 0)
@@ -370,9 +375,11 @@ fdl_code fdl_store_fetch(fdl_store *store, const char *key, const char *path, fd
     return code;
 }
 
-fdl_code fdl_store_download(fdl_store *store, const char *key, const char *path, char sha256_out[65],
-                            fdl_object *object, fdl_moved moved, void *moved_data, fdl_error *error) {
-    download d = {.path = path, .fd = -1, .moved = moved, .moved_data = moved_data};
+fdl_code fdl_store_download(fdl_store *store, const char *key, uint64_t limit_bytes, const char *path,
+                            char sha256_out[65], fdl_object *object, fdl_moved moved, void *moved_data,
+                            fdl_error *error) {
+    download d = {
+        .key = key, .path = path, .fd = -1, .limit_bytes = limit_bytes, .moved = moved, .moved_data = moved_data};
     fdl_object found;
     char digest[65];
     char *temp = NULL;

@@ -1,5 +1,10 @@
 """The few fixtures of the end-to-end tests; everything else is a plain function in harness.py."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
 import pytest
 from harness import Lake
 from twin import Twin

@@ -13,6 +13,7 @@ import time
 
 import duckdb
 import pytest
+from careless import EndlessFiles
 from harness import FAILURE, REFUSED, Lake, command, environment, fdl, text
 
 ESCAPE = "\x1b[31mred\x07"
@@ -82,14 +83,15 @@ def hostile(honest, tmp_path):
     return Hostile(honest, tmp_path)
 
 
+class Files(EndlessFiles):
+    """A plain web server's, unless a test makes some of them endless."""
+
+
 @pytest.fixture
 def web(hostile):
     """It on a plain web server."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        log_message = lambda *_: None
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=hostile.folder))
+    Files.endless = ()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=hostile.folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
@@ -301,6 +303,20 @@ def test_more_refs_than_a_reader_takes_are_refused(hostile, web):
     code, said = read(hostile, web, "clone")
     assert code != 0 and "refs.json" in said, said
     assert read(hostile, web, "checkout")[0] == 0
+
+
+@pytest.mark.parametrize("endless", [".duckdb.zst", "ducklake.duckdb", "dataset.json", ".parquet"])
+def test_a_file_that_does_not_end_is_not_taken(hostile, web, endless):
+    """What its record says comes, and then more: a few pieces on their way are all that is ever held."""
+    if endless == "ducklake.duckdb":
+        hostile.path("catalogs/ducklake.duckdb.zst").unlink()
+    Files.endless = endless
+    for name in ("checkout", "clone") if "duckdb" in endless else ("clone",):
+        Files.sent = None
+        code, said = read(hostile, web, name)
+        assert Files.sent is not None and Files.sent < Files.ENOUGH // 4, "it was read on"
+        assert code == FAILURE and endless in said and "larger than" in said, said
+        assert sum(path.stat().st_size for path in hostile.here.rglob("*") if path.is_file()) < 16 << 20
 
 
 def test_history_that_runs_in_a_circle_ends(hostile):

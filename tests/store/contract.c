@@ -283,7 +283,7 @@ static void test_download_makes_a_whole_file_or_none(void **state) {
         size_t length;
         fdl_source source = {.bytes = bytes, .length_bytes = sizes[i]};
         expect_ok(fdl_store_put(store, "a", &source, always, NULL, &error), &error);
-        expect_ok(fdl_store_download(store, "a", path, digest, NULL, NULL, NULL, &error), &error);
+        expect_ok(fdl_store_download(store, "a", sizes[i], path, digest, NULL, NULL, NULL, &error), &error);
         expect_ok(fdl_sha256_bytes(bytes, sizes[i], wanted, &error), &error);
         assert_string_equal(digest, wanted);
         expect_ok(fdl_file_read(path, (size_t)64 << 20, &read, &length, &error), &error);
@@ -293,8 +293,12 @@ static void test_download_makes_a_whole_file_or_none(void **state) {
         free(read);
         free(bytes);
         expect_ok(fdl_file_remove(path, &error), &error);
+        if (sizes[i] > 0)
+            expect_code(FDL_FAILED, fdl_store_download(store, "a", sizes[i] - 1, path, digest, NULL, NULL, NULL, &error),
+                        &error);
+        assert_int_equal(count_names(folder), 0);
     }
-    expect_code(FDL_NOT_FOUND, fdl_store_download(store, "none", path, digest, NULL, NULL, NULL, &error), &error);
+    expect_code(FDL_NOT_FOUND, fdl_store_download(store, "none", UINT64_MAX, path, digest, NULL, NULL, NULL, &error), &error);
     assert_int_equal(count_names(folder), 0);
     free(path);
     test_scratch_drop(folder);

@@ -141,7 +141,7 @@ static void test_a_get_that_fails_at_its_end_leaves_no_downloaded_file(void **st
     char *path = test_path(folder, "copy");
     assert_int_equal(put(*state, "x"), FDL_OK);
     fault = (fdl_fault){.ops = 1u << FDL_OP_GET, .at = 1, .kind = FDL_FAULT_LOSE_ANSWER};
-    expect_code(FDL_UNCERTAIN, fdl_store_download(*state, "x", path, NULL, NULL, NULL, NULL, &error), &error);
+    expect_code(FDL_UNCERTAIN, fdl_store_download(*state, "x", UINT64_MAX, path, NULL, NULL, NULL, NULL, &error), &error);
     assert_false(fdl_file_exists(path));
     free(path);
     test_scratch_drop(folder);
