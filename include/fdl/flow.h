@@ -268,9 +268,9 @@ FDL_API fdl_code fdl_requests(fdl_repo *repo, char **document, fdl_error *error)
 
 /*
  * Carries a waiting request out, or turns it down with a reason (NULL: none).
- * FDL_CONFLICT: it is decided already, or the branch has moved.  What fdl_admit
- * finds is found again.  Approving again what was approved and stopped there goes
- * on with it.
+ * FDL_CONFLICT: it was decided the other way, or the branch has moved.  What
+ * fdl_admit finds is found again.  The same decision again is done, or goes on
+ * where it was stopped.
  */
 FDL_API fdl_code fdl_request_approve(fdl_repo *repo, int64_t number, fdl_request_record *out, fdl_error *error);
 FDL_API fdl_code fdl_request_reject(fdl_repo *repo, int64_t number, const char *reason, fdl_request_record *out,

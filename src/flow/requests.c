@@ -126,8 +126,6 @@ static fdl_code approve(fdl_repo *repo, fdl_request_record *request, fdl_error *
     fdl_code code = read_branch(repo, request->branch, &ref, error);
     if (code == FDL_OK)
         code = has_landed(repo, request, &ref, &landed, error);
-    if (code == FDL_OK && landed && request->state == FDL_REQUEST_APPROVED)
-        return decided(request, error);
     if (code == FDL_OK && !landed && strcmp(ref.id, request->expected) != 0)
         code = moved(request, &ref, error);
     if (code == FDL_OK && !landed)
@@ -140,6 +138,8 @@ static fdl_code approve(fdl_repo *repo, fdl_request_record *request, fdl_error *
 }
 
 static fdl_code reject(fdl_repo *repo, fdl_request_record *request, const char *reason, fdl_error *error) {
+    if (request->state == FDL_REQUEST_REJECTED) /* the first reason stays */
+        return FDL_OK;
     if (request->state != FDL_REQUEST_WAITING)
         return decided(request, error);
     return fdl_request_set(repo, request, FDL_REQUEST_REJECTED, reason, error);
