@@ -37,6 +37,7 @@ void cli_say(const cli *c, const char *format, ...) {
     if (c->quiet)
         return;
     va_list args;
+    fflush(stdout); /* where both are one pipe, what was said first comes first */
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
