@@ -274,7 +274,8 @@ def test_a_catalog_whose_sha256_differs_is_never_checked_out(published):
     for damaged in (one_bit, content[:-1], content + b"\0", b""):
         catalog.write_bytes(damaged)
         complaint = published.checkout(code=FAILURE).complaint
-        assert "sha256" in complaint and "ducklake.duckdb" in complaint
+        said = "larger than" if len(damaged) > len(content) else "sha256"
+        assert said in complaint and "ducklake.duckdb" in complaint
         assert published.work.read_bytes() == work
         assert sorted(path.name for path in published.state.iterdir() if path.name != "new") == state
     catalog.write_bytes(content)

@@ -463,17 +463,21 @@ static void test_a_file_that_may_not_grow_leaves_the_old_content(void **state) {
     in_child(use_file_limit, *state);
 }
 
-/* Makes "data" lie on another file system: one of our own, or the one that programs share memory by. */
+static bool are_apart(const char *here, const char *there) {
+    struct stat one;
+    struct stat other;
+    return stat(here, &one) == 0 && stat(there, &other) == 0 && one.st_dev != other.st_dev;
+}
+
+/* Makes "data" lie on another file system: one of our own, or of memory and the disk the one we are not on. */
 static bool put_data_elsewhere(char **shared) {
-    struct stat here;
-    struct stat elsewhere;
     char *data = test_path(root, "data");
     bool good = mkdir(data, 0777) == 0;
     if (good && !test_mount_small(data, 8 << 20)) {
-        *shared = test_path("/dev/shm", "fdl-test-XXXXXX");
+        *shared = test_path(are_apart(root, "/dev/shm") ? "/dev/shm" : "/var/tmp", "fdl-test-XXXXXX");
         good = mkdtemp(*shared) && rmdir(data) == 0 && symlink(*shared, data) == 0;
     }
-    good = good && stat(root, &here) == 0 && stat(data, &elsewhere) == 0 && here.st_dev != elsewhere.st_dev;
+    good = good && are_apart(root, data);
     free(data);
     return good;
 }
