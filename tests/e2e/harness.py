@@ -315,8 +315,10 @@ def held(strace_options, meanwhile, *args):
 def mounted(script, *args):
     """Runs the program in a mount namespace of its own, after a shell script that has mounted something there."""
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    # Nothing that is mounted there is seen elsewhere; in a chroot "/" is no mount, so what the tests lie on is made private.
+    alone = f'mount --make-rprivate / 2>/dev/null || mount --make-rprivate "$(stat -c %m {shlex.quote(tempfile.gettempdir())})"\n'
     done = subprocess.run(
-        ["unshare", "--mount", *as_root, "sh", "-ec", script, "sh", *command(*args)],
+        ["unshare", "--mount", "--propagation", "unchanged", *as_root, "sh", "-ec", alone + script, "sh", *command(*args)],
         capture_output=True,
         env=environment(),
         timeout=PATIENCE_SECONDS,
