@@ -4,6 +4,7 @@
 #   make demo         a walk through FDL with real data (demo/demo.sh)
 #   make check        every test, with gcc, clang and the sanitizers
 #   make fuzz         libFuzzer on what reads strangers' bytes, FUZZ_SECONDS (600) each
+#   make coverage     lines and branches that the tests run through
 #   make soak         a thousand random histories (HISTORIES=n, FIRST_SEED=n), hours of them
 #   make bench        how long things take, beside git, DuckDB, s5cmd and nginx; BENCH="JOB..." for a part of it
 #   make install      to PREFIX (/usr/local), below DESTDIR
@@ -22,7 +23,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := TMPDIR=$$(tools/test-folder) build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache -o tmp_path_retention_policy=failed --durations=12
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host fuzz soak bench install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host fuzz coverage soak bench install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -77,6 +78,19 @@ fuzz: check-setup
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build/fuzz --target fuzz_targets
 	@tools/fuzz $(FUZZ_SECONDS)
+
+# Lines and branches that the tests run through, folder by folder; what a kill ends counts as nothing.
+coverage: all
+	@tools/setup coverage
+	@cmake --preset coverage >/dev/null
+	@cmake --build build/coverage
+	@find build/coverage -name '*.gcda' -delete
+	$(CTEST) --test-dir build/coverage -E house
+	FDL=build/coverage/fdl $(PYTEST) -q -n $(JOBS) tests/e2e
+	FDL=build/coverage/fdl FDL_BUILD=build/coverage $(PYTEST) -q -n $(NET_JOBS) tests/net
+	FDL=build/coverage/fdl FDL_BUILD=build/coverage $(PYTEST) -q -n $(NET_JOBS) tests/host
+	@cd build/coverage && ../venv/bin/python -m gcovr --root ../.. --filter ../../src/ --txt-metric branch --txt branches.txt --print-summary .
+	@awk '$$1 ~ /^src\// {split($$1, at, "/"); all[at[2]] += $$2; run[at[2]] += $$3} END {for (one in all) if (all[one]) printf "src/%-8s %5d of %5d branches, %d%%\n", one, run[one], all[one], 100 * run[one] / all[one]}' build/coverage/branches.txt | sort
 
 # Every step fails in turn, where check takes every third, and many random histories. A failure names its seed: FDL_TEST_SEED=<seed> make soak replays it.
 HISTORIES ?= 1000
