@@ -211,6 +211,8 @@ static fdl_code judge_file(void *data, const fdl_entry *entry, fdl_error *error)
     const fdl_object *object = &entry->object;
     const char *path = entry->key + strlen(g->config->data_dir);
     fdl_deletion deletion = {.key = entry->key, .bytes = object->size_bytes};
+    if (g->by_index && fdl_plan_count(g->result->plan) > 0) /* there is something to delete: all of this is done again */
+        return FDL_OK;
     if (fdl_fileset_has(&g->needed, path)) {
         g->result->needed_files++;
         return FDL_OK;
