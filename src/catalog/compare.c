@@ -232,11 +232,11 @@ static fdl_code open_both(const fdl_context *context, const char *frozen_a, cons
 }
 
 /* Stops at the first difference when `first` is told to hold it. */
-static fdl_code compare_all(comparison *c, const char *limit, char *const *first, fdl_error *error) {
+static fdl_code compare_all(comparison *c, char *const *first, fdl_error *error) {
     fdl_code code = FDL_OK;
     for (size_t i = 0; i < KIND_COUNT && code == FDL_OK && (first == NULL || *first == NULL); i++)
         if (c->is_there[i])
-            code = compare_kind(c, &kinds[i], limit, error);
+            code = compare_kind(c, &kinds[i], first == NULL ? "" : "LIMIT 1", error);
     return code;
 }
 
@@ -245,7 +245,7 @@ fdl_code fdl_frozen_compare(const fdl_context *context, const char *frozen_a, co
     comparison c = {.callback = callback, .data = data};
     fdl_code code = open_both(context, frozen_a, frozen_b, &c, error);
     if (code == FDL_OK)
-        code = compare_all(&c, "", NULL, error);
+        code = compare_all(&c, NULL, error);
     fdl_duck_free(c.duck);
     return code;
 }
@@ -260,7 +260,7 @@ fdl_code fdl_frozen_same(const fdl_context *context, const char *frozen_a, const
     comparison c = {.callback = keep_text, .data = &first};
     fdl_code code = open_both(context, frozen_a, frozen_b, &c, error);
     if (code == FDL_OK)
-        code = compare_all(&c, "LIMIT 1", &first, error);
+        code = compare_all(&c, &first, error);
     fdl_duck_free(c.duck);
     if (code != FDL_OK) {
         free(first);

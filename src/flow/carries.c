@@ -131,37 +131,39 @@ static fdl_code enter(const char *folder, const char *name, const char *format, 
     return code;
 }
 
-fdl_code fdl_carry_packed(const char *folder, fdl_version *version, fdl_error *error) {
-    char *catalogs = NULL, *from = NULL, *to = NULL;
+/* Where the main catalog is, and where what is made of it shall be, in a folder that is there. */
+static fdl_code find_places(const char *folder, const fdl_version *version, const char *name, char **main_catalog,
+                            char **path, fdl_error *error) {
+    char *catalogs = NULL;
     fdl_code code = fdl_str_format(&catalogs, error, "%s/" FDL_FOLDER_CATALOGS, folder);
     if (code == FDL_OK)
         code = fdl_folder_make(catalogs, error);
     if (code == FDL_OK)
-        code = fdl_str_format(&from, error, "%s/%s", folder, version->catalog.file.path);
+        code = fdl_str_format(main_catalog, error, "%s/%s", folder, version->catalog.file.path);
     if (code == FDL_OK)
-        code = fdl_str_format(&to, error, "%s/%s", folder, FDL_FILE_PACKED);
+        code = fdl_str_format(path, error, "%s/%s", folder, name);
+    free(catalogs);
+    return code;
+}
+
+fdl_code fdl_carry_packed(const char *folder, fdl_version *version, fdl_error *error) {
+    char *main_catalog = NULL, *path = NULL;
+    fdl_code code = find_places(folder, version, FDL_FILE_PACKED, &main_catalog, &path, error);
     if (code == FDL_OK)
-        code = fdl_zstd_file(from, to, error);
+        code = fdl_zstd_file(main_catalog, path, error);
     if (code == FDL_OK)
         code = fdl_carry_record(folder, FDL_FILE_PACKED, &version->packed, error);
-    free(to);
-    free(from);
-    free(catalogs);
+    free(path);
+    free(main_catalog);
     return code;
 }
 
 static fdl_code carry_format(fdl_repo *repo, const char *folder, const char *format, fdl_version *version,
                              fdl_error *error) {
     char name[64];
-    char *catalogs = NULL, *main_catalog = NULL, *path = NULL, *obstacle = NULL;
+    char *main_catalog = NULL, *path = NULL, *obstacle = NULL;
     snprintf(name, sizeof name, FDL_FOLDER_CATALOGS "/%.32s.duckdb", format);
-    fdl_code code = fdl_str_format(&catalogs, error, "%s/" FDL_FOLDER_CATALOGS, folder);
-    if (code == FDL_OK)
-        code = fdl_folder_make(catalogs, error);
-    if (code == FDL_OK)
-        code = fdl_str_format(&main_catalog, error, "%s/%s", folder, version->catalog.file.path);
-    if (code == FDL_OK)
-        code = fdl_str_format(&path, error, "%s/%s", folder, name);
+    fdl_code code = find_places(folder, version, name, &main_catalog, &path, error);
     if (code == FDL_OK)
         code = fdl_other_write(fdl_repo_context(repo), main_catalog, format, path, &obstacle, error);
     if (code == FDL_OK && obstacle)
@@ -172,7 +174,6 @@ static fdl_code carry_format(fdl_repo *repo, const char *folder, const char *for
     free(obstacle);
     free(path);
     free(main_catalog);
-    free(catalogs);
     return code;
 }
 
