@@ -6,7 +6,8 @@
  *     data files, originals -> catalogs -> dataset, files -> signature ->
  *     version.json; then another look at what gc may have taken meanwhile
  *   3 the refs, by compare-and-swap, then refs.json
- *   4 what was withdrawn there is withdrawn here
+ *   4 what was withdrawn there is withdrawn here, of versions too that no ref
+ *     of the source leads to any more
  *
  * That is push's order, so a reader of the mirror never sees anything
  * unfinished, and a clone that was stopped goes on where it was: what is there
@@ -28,6 +29,7 @@
 #include "flow/scratch.h"
 #include "flow/sources.h"
 #include "flow/upload.h"
+#include "flow/withdraw.h"
 #include "flow/work.h"
 #include "repo/files_json.h"
 #include "repo/history.h"
@@ -67,8 +69,10 @@ typedef struct clone {
     bool data_open;
     fdl_keyset kept;         /* sources/ of the target; the same */
     bool kept_open;
-    const char **withdrawn;  /* versions of which the mirror still has something */
+    char (*withdrawn)[FDL_ID_BYTES]; /* versions of which the mirror still has something */
     size_t withdrawn_count;
+    char (*others)[FDL_ID_BYTES]; /* versions of the mirror that are no step */
+    size_t other_count;
     bool relying;            /* on what is in the target of the version at hand */
     fdl_relied relied;       /* that, to be looked at again */
     fdl_fileset looked;      /* data files that were, for an earlier version */
@@ -438,10 +442,19 @@ static fdl_code shows_more(clone *c, const fdl_version *version, bool *more, fdl
     return code;
 }
 
-static fdl_code remember_withdrawn(clone *c, const fdl_version *version, fdl_error *error) {
-    fdl_code code = fdl_grow(&c->withdrawn, c->withdrawn_count, sizeof *c->withdrawn, error);
+static bool is_withdrawn(const fdl_expiry *expiry) {
+    return strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
+}
+
+/* Marks it here too, and remembers that there is something to delete. */
+static fdl_code carry_withdrawal(clone *c, const fdl_version *version, const fdl_expiry *expiry, fdl_error *error) {
+    int64_t at_ms = 0;
+    fdl_time_parse(expiry->expired_at, &at_ms);
+    fdl_code code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry->text, NULL, error);
     if (code == FDL_OK)
-        c->withdrawn[c->withdrawn_count++] = version->id; /* steps do not move any more */
+        code = fdl_grow(&c->withdrawn, c->withdrawn_count, sizeof *c->withdrawn, error);
+    if (code == FDL_OK)
+        memcpy(c->withdrawn[c->withdrawn_count++], version->id, FDL_ID_BYTES);
     return code;
 }
 
@@ -452,7 +465,6 @@ static fdl_code remember_withdrawn(clone *c, const fdl_version *version, fdl_err
  */
 static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired, bool *withdrawn, fdl_error *error) {
     bool there = false, more = false;
-    int64_t at_ms = 0;
     fdl_expiry expiry = {0};
     fdl_code code = FDL_OK;
     if (c->offered.listed)
@@ -466,19 +478,17 @@ static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired,
         code = shows_more(c, version, &more, error);
     if (code == FDL_OK && *expired && !expiry.expired && (!there || more))
         code = fdl_expiry_read(c->from, version->id, &expiry, error);
-    bool is_withdrawn = strcmp(expiry.reason, FDL_REASON_WITHDRAWN) == 0;
-    *withdrawn = is_withdrawn && more;
+    *withdrawn = more && is_withdrawn(&expiry);
     if (code == FDL_OK && *expired && !there) {
         char key[FDL_KEY_BYTES];
         code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
         if (code == FDL_OK)
             code = copy(c, key, SMALL_LIMIT_BYTES, error);
-    } else if (code == FDL_OK && *withdrawn) {
-        fdl_time_parse(expiry.expired_at, &at_ms);
-        code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry.text, NULL, error);
     }
+    if (code == FDL_OK && *withdrawn)
+        code = carry_withdrawal(c, version, &expiry, error);
     fdl_expiry_clear(&expiry);
-    return code == FDL_OK && *withdrawn ? remember_withdrawn(c, version, error) : code;
+    return code;
 }
 
 static fdl_code remove_file(clone *c, const fdl_version *version, const char *name, fdl_error *error) {
@@ -691,17 +701,53 @@ static fdl_code copy_refs(clone *c, fdl_error *error) {
 
 /* ---- 4: withdrawals ------------------------------------------------------------------- */
 
-/* The mirror's own catalogs tell which of its files go; whatever its refs keep of them, withdraw says. */
-static fdl_code withdraw(clone *c, fdl_error *error) {
-    fdl_withdraw_options options = {.revisions = c->withdrawn, .revision_count = c->withdrawn_count, .confirmed = true};
-    fdl_withdraw_result result = {0};
-    if (c->withdrawn_count == 0)
+/* A version in the mirror that no ref of the source leads to any more. */
+static fdl_code add_other(void *data, const fdl_entry *entry, fdl_error *error) {
+    clone *c = data;
+    char id[FDL_ID_BYTES + 1]; /* with the final '/' */
+    if (!entry->folder || !fdl_str_fit(id, sizeof id, entry->key + strlen(FDL_KEY_VERSIONS)))
         return FDL_OK;
-    for (size_t i = 0; i < c->withdrawn_count; i++)
+    id[FDL_ID_BYTES - 1] = '\0';
+    if (!fdl_uuid_valid(id) || find_step(c, id))
+        return FDL_OK;
+    fdl_code code = fdl_grow(&c->others, c->other_count, sizeof *c->others, error);
+    if (code == FDL_OK)
+        memcpy(c->others[c->other_count++], id, FDL_ID_BYTES);
+    return code;
+}
+
+static fdl_code look_at_other(clone *c, const char *id, fdl_error *error) {
+    fdl_version version = {0};
+    fdl_expiry expiry = {0};
+    bool expired = true, more = false;
+    memcpy(version.id, id, FDL_ID_BYTES);
+    fdl_code code = c->offered.listed ? holds(&c->offered, &version, FDL_FILE_EXPIRED, &expired, error) : FDL_OK;
+    if (code == FDL_OK && expired)
+        code = fdl_expiry_read(c->from, id, &expiry, error);
+    if (code == FDL_OK && is_withdrawn(&expiry))
+        code = fdl_version_read(c->to, id, &version, error);
+    if (code == FDL_OK && is_withdrawn(&expiry))
+        code = shows_more(c, &version, &more, error);
+    if (code == FDL_OK && more)
+        code = carry_withdrawal(c, &version, &expiry, error);
+    fdl_expiry_clear(&expiry);
+    fdl_version_clear(&version);
+    return code == FDL_NOT_FOUND ? FDL_OK : code; /* a clone on its way, that has no record yet */
+}
+
+/* The mirror's own catalogs tell which of its files go; whatever its branches keep of them, withdraw says. */
+static fdl_code withdraw(clone *c, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    if (c->target->can_list)
+        code = fdl_store_list(c->target, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_other, c, error);
+    for (size_t i = 0; code == FDL_OK && i < c->other_count; i++)
+        code = look_at_other(c, c->others[i], error);
+    if (code != FDL_OK || c->withdrawn_count == 0)
+        return code;
+    code = fdl_withdraw_mirrored(c->to, c->from, error);
+    for (size_t i = 0; code == FDL_OK && i < c->withdrawn_count; i++)
         fdl_note(fdl_repo_context(c->from), FDL_NOTE_INFO, "version '%s' was withdrawn: its data is deleted from '%s' too",
                  c->withdrawn[i], fdl_repo_address(c->to));
-    fdl_code code = fdl_withdraw(c->to, &options, &result, error);
-    fdl_withdraw_result_clear(&result);
     return code;
 }
 
@@ -714,6 +760,7 @@ static void clone_clear(clone *c) {
         fdl_version_clear(&c->steps[i].version);
     free(c->steps);
     free(c->withdrawn);
+    free(c->others);
     fdl_map_clear(&c->places);
     fdl_relied_clear(&c->relied);
     fdl_fileset_clear(&c->looked);

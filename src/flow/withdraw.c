@@ -349,24 +349,39 @@ static fdl_code check_options(const fdl_withdraw_options *options, fdl_error *er
     return FDL_OK;
 }
 
+static fdl_code take_away(fdl_wd *w, fdl_error *error) {
+    const fdl_withdraw_options *options = w->options;
+    memset(w->result, 0, sizeof *w->result);
+    fdl_code code = fdl_repo_config(w->repo, &w->config, error);
+    if (code == FDL_OK)
+        code = fdl_scratch_make(&w->scratch, error);
+    if (code == FDL_OK && (options->revision_count > 0 || options->table || w->source))
+        code = fdl_wd_survey(w, error);
+    if (code == FDL_OK)
+        code = plan(w, error);
+    if (code == FDL_OK && options->confirmed)
+        code = carry_out(w, error);
+    if (code != FDL_OK)
+        fdl_withdraw_result_clear(w->result);
+    fdl_wd_clear(w);
+    fdl_scratch_remove(w->scratch);
+    return code;
+}
+
 fdl_code fdl_withdraw(fdl_repo *repo, const fdl_withdraw_options *options, fdl_withdraw_result *out,
                       fdl_error *error) {
     fdl_wd w = {.repo = repo, .store = fdl_repo_store(repo), .options = options, .result = out};
     memset(out, 0, sizeof *out);
     fdl_code code = check_options(options, error);
-    if (code == FDL_OK)
-        code = fdl_repo_config(repo, &w.config, error);
-    if (code == FDL_OK)
-        code = fdl_scratch_make(&w.scratch, error);
-    if (code == FDL_OK && (options->revision_count > 0 || options->table))
-        code = fdl_wd_survey(&w, error);
-    if (code == FDL_OK)
-        code = plan(&w, error);
-    if (code == FDL_OK && options->confirmed)
-        code = carry_out(&w, error);
-    if (code != FDL_OK)
-        fdl_withdraw_result_clear(out);
-    fdl_wd_clear(&w);
-    fdl_scratch_remove(w.scratch);
+    return code == FDL_OK ? take_away(&w, error) : code;
+}
+
+fdl_code fdl_withdraw_mirrored(fdl_repo *mirror, fdl_repo *source, fdl_error *error) {
+    const fdl_withdraw_options options = {.confirmed = true};
+    fdl_withdraw_result result;
+    fdl_wd w = {.repo = mirror, .store = fdl_repo_store(mirror), .options = &options, .result = &result,
+                .source = fdl_repo_store(source)};
+    fdl_code code = take_away(&w, error);
+    fdl_withdraw_result_clear(&result);
     return code;
 }

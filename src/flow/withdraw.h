@@ -30,6 +30,7 @@ typedef struct fdl_wd_file {
     bool given;    /* what this is about: a given version reads it as data */
     bool in_table; /* it is of the table asked for */
     bool in_tip;   /* a tip reads it */
+    bool gone;     /* in a mirror: its source has deleted it */
     bool affected; /* an affected version names it */
     bool kept;     /* a version that stays names it */
 } fdl_wd_file;
@@ -66,6 +67,9 @@ typedef struct fdl_wd {
     char *scratch;
     fdl_keyset there; /* the data folder; opened when first asked */
     bool there_open;
+    fdl_store *source; /* of a mirror that withdraws what was withdrawn there; else NULL */
+    fdl_keyset at_source; /* its data folder; opened when first asked */
+    bool at_source_open;
 
     fdl_wd_reads *reads; /* of each version in the inventory, by its place */
     fdl_wd_file *files;
@@ -88,6 +92,9 @@ bool fdl_wd_by_table(const fdl_wd *w);
 
 /* Whether a file is in the data folder. */
 fdl_code fdl_wd_is_there(fdl_wd *w, const char *path, bool *there, fdl_error *error);
+
+/* Whether this is a mirror, and its source has not the file any more. */
+fdl_code fdl_wd_is_gone_at_source(fdl_wd *w, const char *path, bool *gone, fdl_error *error);
 
 /* Whether the store may have kept old versions of objects that were deleted; a purge takes them too. */
 bool fdl_wd_may_keep_old(const fdl_wd *w);
@@ -116,5 +123,14 @@ bool fdl_wd_has_content(const fdl_stored *stored);
 
 /* FDL_REFUSED, naming version, table and file and how to rewrite it; further ones are noted. */
 fdl_code fdl_wd_refuse_obstacles(const fdl_wd *w, fdl_error *error);
+
+/* ---- withdraw.c ------------------------------------------------------------------ */
+
+/*
+ * Finishes in a mirror what its source has withdrawn, as the markers there say by
+ * now.  A version that the source does not know, and that names a file which it
+ * has deleted, goes too.  FDL_REFUSED as in fdl_withdraw.
+ */
+fdl_code fdl_withdraw_mirrored(fdl_repo *mirror, fdl_repo *source, fdl_error *error);
 
 #endif

@@ -31,6 +31,7 @@ void fdl_wd_clear(fdl_wd *w) {
     free(w->tables);
     fdl_map_clear(&w->file_places);
     fdl_keyset_clear(&w->there);
+    fdl_keyset_clear(&w->at_source);
     fdl_inventory_clear(&w->inventory);
     fdl_ref_list_clear(&w->pointers);
 }
@@ -139,15 +140,27 @@ bool fdl_wd_may_keep_old(const fdl_wd *w) {
     return !w->store->local;
 }
 
-fdl_code fdl_wd_is_there(fdl_wd *w, const char *path, bool *there, fdl_error *error) {
+static fdl_code is_in(const fdl_wd *w, fdl_store *store, fdl_keyset *set, bool *open, const char *path, bool *there,
+                      fdl_error *error) {
     char *key = NULL;
-    fdl_code code = w->there_open ? FDL_OK : fdl_keyset_open(w->store, w->config->data_dir, &w->there, error);
-    w->there_open = w->there_open || code == FDL_OK;
+    fdl_code code = *open ? FDL_OK : fdl_keyset_open(store, w->config->data_dir, set, error);
+    *open = *open || code == FDL_OK;
     if (code == FDL_OK)
         code = fdl_str_format(&key, error, "%s%s", w->config->data_dir, path);
     if (code == FDL_OK)
-        code = fdl_keyset_has(&w->there, key, there, NULL, error);
+        code = fdl_keyset_has(set, key, there, NULL, error);
     free(key);
+    return code;
+}
+
+fdl_code fdl_wd_is_there(fdl_wd *w, const char *path, bool *there, fdl_error *error) {
+    return is_in(w, w->store, &w->there, &w->there_open, path, there, error);
+}
+
+fdl_code fdl_wd_is_gone_at_source(fdl_wd *w, const char *path, bool *gone, fdl_error *error) {
+    bool there = true;
+    fdl_code code = w->source ? is_in(w, w->source, &w->at_source, &w->at_source_open, path, &there, error) : FDL_OK;
+    *gone = !there;
     return code;
 }
 

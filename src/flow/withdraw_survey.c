@@ -81,14 +81,16 @@ static fdl_code name_given(fdl_wd *w, fdl_error *error) {
 
 /* ---- given, going, affected --------------------------------------------------------------- */
 
-/* What a stopped run has deleted already: whoever else names it must be marked too. */
+/* What a stopped run, or the source of this mirror, has deleted already: whoever else names it must be marked too. */
 static fdl_code give_what_is_gone(fdl_wd *w, const fdl_wd_reads *reads, fdl_error *error) {
     fdl_code code = FDL_OK;
     for (size_t i = 0; code == FDL_OK && i < reads->count; i++) {
         fdl_wd_file *file = &w->files[reads->items[i].file];
         bool there = true;
         code = fdl_wd_is_there(w, file->path, &there, error);
-        file->given = file->given || !there;
+        if (code == FDL_OK && there)
+            code = fdl_wd_is_gone_at_source(w, file->path, &file->gone, error);
+        file->given = file->given || !there || file->gone;
     }
     return code;
 }
@@ -122,7 +124,7 @@ static void mark_affected(fdl_wd *w) {
         fdl_stored *stored = &w->inventory.items[i];
         for (size_t j = 0; j < w->reads[i].count; j++) {
             const fdl_wd_file *file = &w->files[w->reads[i].items[j].file];
-            if (file->given && !file->in_tip)
+            if (file->given && (!file->in_tip || file->gone))
                 stored->flags |= FDL_WD_AFFECTED | (file->in_table && fdl_wd_by_table(w) ? FDL_WD_GIVEN : 0);
         }
         if (stored->flags & (FDL_WD_GIVEN | FDL_WD_FINISH))
@@ -140,6 +142,12 @@ static fdl_code refuse_pointed(const fdl_wd *w, fdl_error *error) {
         if (!fdl_str_starts(ref->name, FDL_REF_HEADS))
             return fdl_fail(error, FDL_REFUSED, ref->name, "version '%s' waits for approval as '%s'; reject it first",
                             ref->id, ref->name);
+        if (w->source)
+            return fdl_fail(error, FDL_REFUSED, ref->name,
+                            "branch '%s' of '%s' points to version '%s', whose data the source has withdrawn; delete it "
+                            "('fdl branch %s -d %s'), then run this again",
+                            ref->name + strlen(FDL_REF_HEADS), fdl_repo_address(w->repo), ref->id,
+                            fdl_repo_address(w->repo), ref->name + strlen(FDL_REF_HEADS));
         return fdl_fail(error, FDL_REFUSED, ref->name,
                         "branch '%s' still points to version '%s'; publish one without the data first ('fdl restore' can "
                         "put an older one on top), then run this again",

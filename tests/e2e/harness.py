@@ -164,6 +164,10 @@ class Repo:
         """The version on a branch, as the ref file has it."""
         return self.path("refs", "heads", branch).read_text().strip()
 
+    def refs(self, kind):
+        """The refs of a kind, "heads" or "tags", as their files have them."""
+        return {path.name: path.read_text().strip() for path in self.path("refs", kind).glob("*")}
+
     def version_file(self, version, name="version.json"):
         return self.path("versions", version, name)
 
@@ -201,6 +205,14 @@ class Repo:
         with duckdb.connect() as con:
             con.execute(f"ATTACH {text(self.version_file(version, 'ducklake.duckdb'))} AS raw (READ_ONLY)")
             return con.execute(sql).fetchall()
+
+
+class Mirror(Repo):
+    """Where a clone goes, which makes it."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.address = str(self.folder)
 
 
 class Lake:

@@ -7,7 +7,7 @@ import shutil
 import time
 
 import pytest
-from harness import EXPIRED, FAILURE, NOT_FOUND, OK, REFUSED, USAGE, Lake, Repo, duck, fdl, held, numbers
+from harness import EXPIRED, FAILURE, NOT_FOUND, OK, REFUSED, USAGE, Lake, Mirror, Repo, duck, fdl, held, numbers
 from test_interruption import Rewind, killed_everywhere
 
 DAY = 24 * 60 * 60
@@ -531,6 +531,47 @@ def test_mirrors_delete_what_was_withdrawn_on_their_next_run(leaked, tmp_path):
         contents = mirror.contents()
         fdl("clone", repo.address, mirror.address)
         assert mirror.contents() == contents
+
+
+def test_a_mirror_deletes_what_no_ref_of_the_source_leads_to_any_more(tmp_path):
+    lake = Lake(tmp_path)
+    repo, mirror = lake.repo, Mirror(tmp_path / "mirror")
+    lake.checkout()
+    first = lake.publish("CREATE TABLE lake.people AS SELECT 1 AS id, 'secret-1' AS name")
+    fdl("branch", repo.address, "dev")
+    fdl("branch", repo.address, "draft")
+    lake.checkout("--ref", "dev", "--force")
+    lake.write("INSERT INTO lake.people VALUES (2, 'secret-2')")
+    lake.commit()
+    lake.push()
+    leak = repo.head("dev")
+    lake.checkout("--ref", "draft", "--force")
+    lake.write("INSERT INTO lake.people VALUES (3, 'more')")
+    lake.commit()
+    lake.push()
+    draft = repo.head("draft")
+    lake.checkout("--force")
+    fdl("clone", repo.address, mirror.address, "--all")
+    # One version is withdrawn though no ref leads to it; of another, the mirror alone still knows that it reads the file.
+    fdl("branch", repo.address, "-d", "dev")
+    fdl("withdraw", repo.address, leak, "--yes")
+    fdl("branch", repo.address, "-d", "draft")
+    fdl("gc", repo.address, "--grace", "0s", "--prune-unreachable")
+    lake.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 4 AS id, 'fine' AS name")
+    fdl("withdraw", repo.address, first, "--yes")
+    for branch in ("dev", "draft"):
+        complaint = fdl("clone", repo.address, mirror.address, "--all", code=REFUSED).complaint
+        assert f"'{branch}'" in complaint and f"fdl branch {mirror.address}/ -d {branch}" in complaint
+        fdl("branch", mirror.address, "-d", branch)
+    fdl("clone", repo.address, mirror.address, "--all")
+    assert mirror.data_files() == repo.data_files()
+    for version in (first, leak, draft):
+        assert "was withdrawn on" in fdl("url", mirror.address, version, code=EXPIRED).complaint
+        assert not mirror.version_file(version, "ducklake.duckdb").exists()
+    assert mirror.read("FROM lake.people") == [(4, "fine")]
+    contents = mirror.contents()
+    fdl("clone", repo.address, mirror.address, "--all")
+    assert mirror.contents() == contents
 
 
 def test_a_branch_that_points_to_it_stops_a_withdrawal(leaked):

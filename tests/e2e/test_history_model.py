@@ -1,5 +1,5 @@
 """Random histories against a simple model: branches, tags, rewrites, deletes, restores, pushes that wait for approval,
-expire, gc and withdraw, two writers, and kills in between.
+expire, gc and withdraw, two writers, a mirror, and kills in between.
 
 After each step every version that should read does read with its rows, every one that should not says why, and
 nothing that is needed is gone; in the end, with nobody writing, nothing is left that no version needs.
@@ -14,7 +14,7 @@ import random
 from dataclasses import dataclass, field
 
 import pytest
-from harness import CONFLICT, EXPIRED, KILLED, NOT_FOUND, OK, REFUSED, Lake, duck, fdl, text, traced
+from harness import CONFLICT, EXPIRED, KILLED, NOT_FOUND, OK, REFUSED, Lake, Mirror, duck, fdl, text, traced
 from test_interruption import CHANGES
 
 FIRST = int(os.environ.get("FDL_TEST_FIRST_SEED", 1))
@@ -59,6 +59,8 @@ class History:
         self.random = random.Random(seed)
         self.con = duck()
         self.repo = Lake(folder).repo
+        self.mirror = Mirror(folder / "mirror")
+        self.copied = set()  # versions that are whole in the mirror
         self.versions, self.branches, self.tags = {}, {}, {}
         self.requests = {}  # by number: branch, version, what the branch held then
         self.asked = 0
@@ -356,22 +358,54 @@ class History:
         assert not {path for name in affected for path in self.versions[name].files - needed} & there, "data is still there"
         return f"{given} takes {len(affected) - 1} along"
 
+    def step_mirror(self):
+        """Refs that went, or are another line of history by now, are deleted there first: a clone only makes them, and moves them forward."""
+        for kind, folder, held in (("branch", "heads", self.branches), ("tag", "tags", self.tags)):
+            for ref in self.mirror.path("refs", folder).glob("*"):
+                version = ref.read_text().strip()
+                if version != held.get(ref.name) and (kind == "tag" or version not in self.line(held.get(ref.name))):
+                    fdl(kind, self.mirror.address, "-d", ref.name)
+        self.run("clone", self.repo.address, self.mirror.address, "--all", kill=self.maybe(0.4))
+        reached = {v for tip in {*self.branches.values(), *self.tags.values()} for v in self.line(tip)}
+        self.copied |= {name for name in reached if not self.versions[name].gone}
+        collected = self.maybe(0.3)
+        if collected:
+            self.run("gc", self.mirror.address, "--grace", "0s", "--prune-unreachable", kill=self.maybe())
+            self.copied &= reached
+        self.check_mirror(reached, collected)
+        return f"{len(reached)} versions"
+
     # ---- what must hold -----------------------------------------------------------------------------------------------
 
     def check_refs(self):
-        heads = {path.name: path.read_text().strip() for path in self.repo.path("refs", "heads").iterdir()}
-        tags = self.repo.path("refs", "tags")
-        assert heads == self.branches
-        assert {path.name: path.read_text().strip() for path in tags.iterdir()} == self.tags if tags.exists() else not self.tags
+        assert self.repo.refs("heads") == self.branches and self.repo.refs("tags") == self.tags
 
-    def check_version(self, name):
+    def check_mirror(self, reached, collected):
+        """It shows what the source shows, and keeps nothing of what was withdrawn there, whether a ref still leads to that or not."""
+        mirror = self.mirror
+        assert mirror.refs("heads") == self.branches and mirror.refs("tags") == self.tags
+        there = set(mirror.data_files())
+        withdrawn = {path for version in self.versions.values() if version.gone == "withdrawn" for path in version.data}
+        live = [self.versions[name] for name in reached if not self.versions[name].gone]
+        needed = {path for version in live for path in version.files}
+        assert needed <= there and not withdrawn - needed & there, "the mirror lost data, or has what was withdrawn"
+        assert not collected or there == needed
+        names = sorted(reached)
+        for name in {*self.branches.values(), *self.tags.values(), *self.random.sample(names, min(3, len(names)))}:
+            self.check_version(name, mirror)
+        for name in sorted(self.copied - reached):
+            if self.versions[name].gone == "withdrawn":
+                self.check_version(name, mirror)
+
+    def check_version(self, name, repo=None):
+        repo = repo or self.repo
         version = self.versions[name]
         if version.gone:
-            complaint = fdl("url", self.repo.address, name, code=NOT_FOUND if version.gone == "forgotten" else EXPIRED).complaint
+            complaint = fdl("url", repo.address, name, code=NOT_FOUND if version.gone == "forgotten" else EXPIRED).complaint
             word = {"retention": "expired on", "withdrawn": "was withdrawn on", "forgotten": "no "}[version.gone]
             assert name in complaint and word in complaint, complaint
             return
-        self.con.execute(fdl("attach", self.repo.address, name, "--as", "shown").attach)
+        self.con.execute(fdl("attach", repo.address, name, "--as", "shown").attach)
         try:
             assert self.content("shown") == version.rows, f"version {name} reads other rows"
         finally:
@@ -407,6 +441,8 @@ class History:
         for name in self.pointed():
             self.check_version(name)
         fdl("verify", self.repo.address, "--all", "--data")
+        self.step_mirror()
+        fdl("verify", self.mirror.address, "--all", "--data")
 
     def play(self, steps):
         kinds = {
@@ -421,6 +457,7 @@ class History:
             self.step_expire: 3,
             self.step_gc: 3,
             self.step_withdraw: 4,
+            self.step_mirror: 2,
         }
         for number in range(steps):
             [step] = self.random.choices(list(kinds), weights=list(kinds.values()))
