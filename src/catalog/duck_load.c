@@ -21,6 +21,7 @@
 
 #include "catalog/duck_api.h"
 #include "util/file.h"
+#include "util/late.h"
 #include "util/text.h"
 
 #define LIBRARY_NAME "libduckdb.so"
@@ -36,23 +37,15 @@ static char *loaded_path;
 static bool loaded;
 
 static fdl_code resolve_symbols(void *library, const char *path, fdl_duck_api *api, fdl_error *error) {
-    const struct {
-        const char *name;
-        void *slot;
-    } symbols[] = {
+    const fdl_late_symbol symbols[] = {
 #define FDL_DUCK_SYMBOL(result, name, parameters) {"duckdb_" #name, &api->name},
         FDL_DUCK_SYMBOLS(FDL_DUCK_SYMBOL)
 #undef FDL_DUCK_SYMBOL
     };
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *address = dlsym(library, symbols[i].name);
-        if (address == NULL) {
-            return fdl_fail(error, FDL_FAILED, path,
-                            "'%s' is no DuckDB library we know: it lacks '%s'; DuckDB 1.5 has it", path,
-                            symbols[i].name);
-        }
-        memcpy(symbols[i].slot, &address, sizeof address);
-    }
+    const char *lacking = NULL;
+    if (!fdl_late_fill(library, symbols, sizeof symbols / sizeof *symbols, &lacking))
+        return fdl_fail(error, FDL_FAILED, path, "'%s' is no DuckDB library we know: it lacks '%s'; DuckDB 1.5 has it",
+                        path, lacking);
     return FDL_OK;
 }
 

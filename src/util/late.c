@@ -7,6 +7,17 @@
 
 static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
 
+bool fdl_late_fill(void *handle, const fdl_late_symbol *symbols, size_t count, const char **lacking) {
+    for (size_t i = 0; i < count; i++) {
+        void *address = dlsym(handle, symbols[i].name);
+        *lacking = symbols[i].name;
+        if (!address)
+            return false;
+        memcpy(symbols[i].slot, &address, sizeof address);
+    }
+    return true;
+}
+
 static fdl_code open_library(const fdl_late *library, fdl_error *error) {
     void *handle = dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {
@@ -14,14 +25,10 @@ static fdl_code open_library(const fdl_late *library, fdl_error *error) {
         return fdl_fail(error, FDL_FAILED, library->soname, "cannot load '%s': %s; install it", library->soname,
                         why ? why : "unknown reason");
     }
-    for (size_t i = 0; i < library->count; i++) {
-        const fdl_late_symbol *symbol = &library->symbols[i];
-        void *address = dlsym(handle, symbol->name);
-        if (!address)
-            return fdl_fail(error, FDL_FAILED, library->soname, "'%s' lacks '%s': install the release that fdl was built with",
-                            library->soname, symbol->name);
-        memcpy(symbol->slot, &address, sizeof address);
-    }
+    const char *lacking = NULL;
+    if (!fdl_late_fill(handle, library->symbols, library->count, &lacking))
+        return fdl_fail(error, FDL_FAILED, library->soname, "'%s' lacks '%s': install the release that fdl was built with",
+                        library->soname, lacking);
     return FDL_OK;
 }
 

@@ -25,6 +25,9 @@ typedef struct fdl_late {
     bool open;
 } fdl_late;
 
+/* Fills the table from a library that is open; false, with the name of the symbol that it lacks. */
+bool fdl_late_fill(void *handle, const fdl_late_symbol *symbols, size_t count, const char **lacking);
+
 /* Once per process, by whichever thread comes first; never closed.  Cheap when it is open. */
 fdl_code fdl_late_open(fdl_late *library, fdl_error *error);
 
