@@ -10,18 +10,9 @@
 #include <unistd.h>
 
 #include "flow/meter.h"
-#include "repo/layout.h"
+#include "repo/record.h"
 #include "util/text.h"
 #include "util/zstd.h"
-
-static fdl_code judge(const char *key, const char *path, const char *sha256, const fdl_file_record *file,
-                      fdl_error *error) {
-    if (strcmp(sha256, file->sha256) == 0)
-        return FDL_OK;
-    unlink(path);
-    return fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                    file->sha256);
-}
 
 static fdl_code get_plain(fdl_repo *repo, const fdl_version *version, const fdl_file_record *file, const char *path,
                           fdl_meter *meter, fdl_error *error) {
@@ -34,10 +25,13 @@ static fdl_code get_plain(fdl_repo *repo, const fdl_version *version, const fdl_
     if (code == FDL_NOT_FOUND)
         return fdl_fail(error, FDL_NOT_FOUND, key, "version '%s' has no catalog: '%s' is missing in '%s'", version->id,
                         key, fdl_repo_address(repo));
-    if (code == FDL_OK)
-        code = judge(key, path, sha256, file, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_record_judge(file, key, sha256, error);
     if (code == FDL_OK)
         fdl_meter_file(meter);
+    else
+        unlink(path);
     return code;
 }
 
@@ -60,6 +54,17 @@ static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_e
     return fdl_unzstd_add(&u->unzstd, bytes, length, error);
 }
 
+/* The sha256 is of what came out, not of the packed file that the key names. */
+static fdl_code judge_unpacked(const fdl_file_record *file, const char *key, const char *path, const char *sha256,
+                               fdl_error *error) {
+    if (strcmp(sha256, file->sha256) == 0)
+        return FDL_OK;
+    unlink(path);
+    return fdl_fail(error, FDL_FAILED, key,
+                    "'%s' is damaged: what comes out of it has sha256 %s, version.json says %s of '%s'", key, sha256,
+                    file->sha256, file->path);
+}
+
 /* FDL_NOT_FOUND: it is not there, which is no fault of a reader's. */
 static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter,
                            fdl_error *error) {
@@ -74,7 +79,7 @@ static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const cha
         code = fdl_unzstd_finish(&u.unzstd, sha256, error);
     fdl_unzstd_drop(&u.unzstd);
     if (code == FDL_OK)
-        code = judge(key, path, sha256, &version->catalog.file, error);
+        code = judge_unpacked(&version->catalog.file, key, path, sha256, error);
     if (code == FDL_OK)
         fdl_meter_file(meter);
     return code;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "flow/catalog_get.h"
-#include "repo/layout.h"
+#include "repo/record.h"
 #include "util/ident.h"
 #include "util/text.h"
 
@@ -24,10 +24,7 @@ static fdl_code prove_in_place(fdl_repo *repo, const fdl_version *version, char 
     if (code == FDL_NOT_FOUND)
         return fdl_fail(error, FDL_NOT_FOUND, key, "version '%s' has no catalog: '%s' is missing in '%s'", version->id,
                         key, fdl_repo_address(repo));
-    if (code == FDL_OK && strcmp(sha256, version->catalog.file.sha256) != 0)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                        version->catalog.file.sha256);
-    return code;
+    return code == FDL_OK ? fdl_record_judge(&version->catalog.file, key, sha256, error) : code;
 }
 
 fdl_code fdl_opened_get(fdl_repo *repo, const char *scratch, const fdl_version *version, fdl_opened *out,

@@ -21,9 +21,8 @@
 #include "flow/work.h"
 #include "repo/dataset.h"
 #include "repo/history.h"
-#include "repo/layout.h"
+#include "repo/record.h"
 #include "util/file.h"
-#include "util/ident.h"
 #include "util/json.h"
 #include "util/text.h"
 
@@ -119,16 +118,8 @@ static fdl_code thaw(restore *r, fdl_error *error) {
 
 /* The description of a version, proved. */
 static fdl_code read_dataset(restore *r, const fdl_version *version, char **bytes, size_t *length, fdl_error *error) {
-    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
-    fdl_code code = fdl_key_version(key, version->id, version->dataset.path, error);
-    if (code == FDL_OK)
-        code = fdl_store_read(fdl_repo_store(r->repo), key, FDL_LIMIT_DATASET_BYTES, bytes, length, NULL, error);
-    if (code == FDL_OK)
-        code = fdl_sha256_bytes(*bytes, *length, sha256, error);
-    if (code == FDL_OK && strcmp(sha256, version->dataset.sha256) != 0)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                        version->dataset.sha256);
-    return code;
+    char key[FDL_KEY_BYTES];
+    return fdl_record_read(r->repo, version, &version->dataset, FDL_LIMIT_DATASET_BYTES, key, bytes, length, error);
 }
 
 static fdl_code fetch_dataset(restore *r, fdl_error *error) {

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "repo/files_json.h"
-#include "repo/layout.h"
-#include "util/ident.h"
+#include "repo/record.h"
 #include "util/json.h"
 
 /* A part of the document: one value, or what is left to look at. */
@@ -228,19 +227,13 @@ fdl_code fdl_files_parse(const char *bytes, size_t length, const char *name, fdl
 
 fdl_code fdl_files_read(fdl_repo *repo, const fdl_version *version, fdl_file_entry_callback callback, void *data,
                         fdl_error *error) {
-    char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
+    char key[FDL_KEY_BYTES];
     char *bytes = NULL;
     size_t length = 0;
     if (!version->files.path)
         return fdl_fail(error, FDL_NOT_FOUND, version->id, "version '%s' has no files.json", version->id);
-    fdl_code code = fdl_key_version(key, version->id, version->files.path, error);
-    if (code == FDL_OK)
-        code = fdl_store_read(fdl_repo_store(repo), key, FDL_LIMIT_FILES_BYTES, &bytes, &length, NULL, error);
-    if (code == FDL_OK)
-        code = fdl_sha256_bytes(bytes, length, sha256, error);
-    if (code == FDL_OK && strcmp(sha256, version->files.sha256) != 0)
-        code = fdl_fail(error, FDL_FAILED, key, "'%s' is damaged: its sha256 is %s, version.json says %s", key, sha256,
-                        version->files.sha256);
+    fdl_code code =
+        fdl_record_read(repo, version, &version->files, FDL_LIMIT_FILES_BYTES, key, &bytes, &length, error);
     if (code == FDL_OK)
         code = fdl_files_parse(bytes, length, key, callback, data, error);
     free(bytes);
