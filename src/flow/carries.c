@@ -148,10 +148,15 @@ static fdl_code find_places(const char *folder, const fdl_version *version, cons
 
 fdl_code fdl_carry_packed(const char *folder, fdl_version *version, fdl_error *error) {
     char *main_catalog = NULL, *path = NULL;
+    uint64_t size = 0;
     fdl_code code = find_places(folder, version, FDL_FILE_PACKED, &main_catalog, &path, error);
     if (code == FDL_OK)
         code = fdl_zstd_file(main_catalog, path, error);
     if (code == FDL_OK)
+        code = fdl_file_size(path, &size, error);
+    if (code == FDL_OK && version->catalog.file.bytes > fdl_unzstd_limit(size))
+        code = fdl_file_remove(path, error); /* readers would take it for a bomb */
+    else if (code == FDL_OK)
         code = fdl_carry_record(folder, FDL_FILE_PACKED, &version->packed, error);
     free(path);
     free(main_catalog);

@@ -38,6 +38,7 @@ static fdl_code get_plain(fdl_repo *repo, const fdl_version *version, const fdl_
 typedef struct unpacking {
     fdl_unzstd unzstd;
     fdl_meter *meter;
+    const char *key;
     const fdl_file_record *packed;
     uint64_t size_bytes; /* that came */
 } unpacking;
@@ -46,9 +47,10 @@ static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_e
     unpacking *u = data;
     if (u->size_bytes == 0)
         fdl_meter_expect(u->meter, 1, u->packed->bytes);
-    if (length > u->packed->bytes - u->size_bytes)
-        return fdl_fail(error, FDL_FAILED, u->packed->path, "'%s' is larger than the %llu bytes that its record says",
-                        u->packed->path, (unsigned long long)u->packed->bytes);
+    u->unzstd.damaged = length > u->packed->bytes - u->size_bytes;
+    if (u->unzstd.damaged)
+        return fdl_fail(error, FDL_FAILED, u->key, "'%s' is larger than the %llu bytes that its record says", u->key,
+                        (unsigned long long)u->packed->bytes);
     u->size_bytes += length;
     fdl_meter_moved(u->meter, (int64_t)length);
     return fdl_unzstd_add(&u->unzstd, bytes, length, error);
@@ -56,8 +58,9 @@ static fdl_code unpack_piece(void *data, const void *bytes, size_t length, fdl_e
 
 /* The sha256 is of what came out, not of the packed file that the key names. */
 static fdl_code judge_unpacked(const fdl_file_record *file, const char *key, const char *path, const char *sha256,
-                               fdl_error *error) {
-    if (strcmp(sha256, file->sha256) == 0)
+                               bool *damaged, fdl_error *error) {
+    *damaged = strcmp(sha256, file->sha256) != 0;
+    if (!*damaged)
         return FDL_OK;
     unlink(path);
     return fdl_fail(error, FDL_FAILED, key,
@@ -65,11 +68,11 @@ static fdl_code judge_unpacked(const fdl_file_record *file, const char *key, con
                     file->sha256, file->path);
 }
 
-/* FDL_NOT_FOUND: it is not there, which is no fault of a reader's. */
-static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter,
+/* `*damaged` tells why it failed: it is not what it should be. */
+static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter, bool *damaged,
                            fdl_error *error) {
     char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
-    unpacking u = {.meter = meter, .packed = &version->packed};
+    unpacking u = {.meter = meter, .key = key, .packed = &version->packed};
     fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
     if (code == FDL_OK)
         code = fdl_unzstd_start(&u.unzstd, key, path, version->catalog.file.bytes, error);
@@ -78,27 +81,48 @@ static fdl_code get_packed(fdl_repo *repo, const fdl_version *version, const cha
     if (code == FDL_OK)
         code = fdl_unzstd_finish(&u.unzstd, sha256, error);
     fdl_unzstd_drop(&u.unzstd);
+    *damaged = u.unzstd.damaged;
     if (code == FDL_OK)
-        code = judge_unpacked(&version->catalog.file, key, path, sha256, error);
+        code = judge_unpacked(&version->catalog.file, key, path, sha256, damaged, error);
     if (code == FDL_OK)
         fdl_meter_file(meter);
     return code;
 }
 
-static fdl_code get(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter, fdl_error *error) {
+/*
+ * A packed catalog only saves time: where it is missing (which a bucket that may
+ * not be listed calls "no permission") or damaged, the catalog itself is taken.
+ */
+static fdl_code get(fdl_repo *repo, const fdl_version *version, const char *path, fdl_meter *meter, bool *passed_over,
+                    fdl_error *error) {
+    const fdl_file_record *file = &version->catalog.file;
     fdl_code code = FDL_NOT_FOUND;
-    if (version->packed.path && !fdl_repo_store(repo)->local)
-        code = get_packed(repo, version, path, meter, error);
-    return code == FDL_NOT_FOUND ? get_plain(repo, version, &version->catalog.file, path, meter, error) : code;
+    bool damaged = false;
+    if (version->packed.path && !fdl_repo_store(repo)->local && file->bytes <= fdl_unzstd_limit(version->packed.bytes))
+        code = get_packed(repo, version, path, meter, &damaged, error);
+    if (damaged)
+        fdl_note(fdl_repo_context(repo), FDL_NOTE_WARNING, "%s; '%s' is taken instead", error->message, file->path);
+    *passed_over = damaged || code == FDL_NOT_FOUND || code == FDL_DENIED;
+    return *passed_over ? get_plain(repo, version, file, path, meter, error) : code;
 }
 
 fdl_code fdl_catalog_download(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error) {
-    return get(repo, version, path, NULL, error);
+    bool passed_over;
+    return get(repo, version, path, NULL, &passed_over, error);
+}
+
+fdl_code fdl_catalog_download_mirrored(fdl_repo *repo, const fdl_version *version, const char *path, bool *packed,
+                                       fdl_error *error) {
+    bool passed_over = false;
+    fdl_code code = get(repo, version, path, NULL, &passed_over, error);
+    *packed = version->packed.path && (fdl_repo_store(repo)->local || !passed_over);
+    return code;
 }
 
 fdl_code fdl_catalog_download_watched(fdl_repo *repo, const fdl_version *version, const char *path, fdl_error *error) {
     fdl_meter *meter = fdl_meter_start(fdl_repo_context(repo), "downloading");
-    fdl_code code = get(repo, version, path, meter, error);
+    bool passed_over;
+    fdl_code code = get(repo, version, path, meter, &passed_over, error);
     fdl_meter_end(meter);
     return code;
 }

@@ -345,6 +345,45 @@ static fdl_code copy_record(clone *c, const fdl_version *version, const fdl_file
     return record->path ? copy_version_file(c, version, record->path, record->bytes, record->sha256, must, error) : FDL_OK;
 }
 
+/* Whether a file of a version is there; false for one that it has not. */
+static fdl_code holds(const fdl_keyset *set, const fdl_version *version, const char *name, bool *there, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    *there = false;
+    fdl_code code = name ? fdl_key_version(key, version->id, name, error) : FDL_OK;
+    return code == FDL_OK && name ? fdl_keyset_has(set, key, there, NULL, error) : code;
+}
+
+/* What is missing or damaged is so in the source, where readers take the catalog itself, as they will here. */
+static fdl_code copy_packed(clone *c, const fdl_version *version, bool *sound, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_local_file file = {0};
+    fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
+    if (code == FDL_OK)
+        code = fdl_local_file_get(c->source, c->scratch, key, version->packed.bytes, &file, error);
+    if (code == FDL_OK) {
+        fdl_error unsound;
+        *sound = prove(key, file.path, version->packed.sha256, &unsound) == FDL_OK;
+    }
+    if (code == FDL_OK && *sound)
+        code = send(c, key, file.path, error);
+    fdl_local_file_clear(&file);
+    return code;
+}
+
+static fdl_code offer_packed(clone *c, const fdl_version *version, bool sound, fdl_error *error) {
+    bool there = false;
+    fdl_code code = holds(&c->there, version, version->packed.path, &there, error);
+    if (code == FDL_OK && there)
+        return copy_record(c, version, &version->packed, true, error);
+    if (code == FDL_OK && sound)
+        code = copy_packed(c, version, &sound, error);
+    if (code == FDL_OK && version->packed.path && !sound)
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING,
+                 "'%s' of version '%s' is left out: it is missing or damaged in '%s'", version->packed.path, version->id,
+                 fdl_repo_address(c->from));
+    return code;
+}
+
 /* ---- originals ------------------------------------------------------------------------ */
 
 /* They may be private, or withdrawn; a version is whole without them. */
@@ -394,7 +433,7 @@ static fdl_code copy_sources(clone *c, const fdl_version *version, fdl_error *er
 static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     char *catalog = NULL;
-    bool there = false;
+    bool there = false, packed = false;
     uint64_t size = 0;
     fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
     if (code == FDL_OK)
@@ -404,27 +443,19 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
     if (code == FDL_OK)
         code = fdl_str_format(&catalog, error, "%s/%s.duckdb", c->scratch, version->id);
     if (code == FDL_OK)
-        code = fdl_catalog_download(c->from, version, catalog, error);
+        code = fdl_catalog_download_mirrored(c->from, version, catalog, &packed, error);
     if (code == FDL_OK)
         code = copy_data(c, version, catalog, error);
     for (size_t i = 0; code == FDL_OK && i < version->other_count; i++)
         code = copy_record(c, version, &version->others[i].file, true, error);
     if (code == FDL_OK)
-        code = copy_record(c, version, &version->packed, true, error);
+        code = offer_packed(c, version, packed, error);
     if (code == FDL_OK && !there)
         code = send(c, key, catalog, error);
     if (catalog)
         unlink(catalog);
     free(catalog);
     return code;
-}
-
-/* Whether a file of a version is there; false for one that it has not. */
-static fdl_code holds(const fdl_keyset *set, const fdl_version *version, const char *name, bool *there, fdl_error *error) {
-    char key[FDL_KEY_BYTES];
-    *there = false;
-    fdl_code code = name ? fdl_key_version(key, version->id, name, error) : FDL_OK;
-    return code == FDL_OK && name ? fdl_keyset_has(set, key, there, NULL, error) : code;
 }
 
 /* Whether the mirror still shows what was in a version, and the source does not.  A list may be one that expire left. */

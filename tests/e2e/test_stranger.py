@@ -59,13 +59,17 @@ class Hostile:
         self.record(field, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
 
     def catalog(self, *statements):
-        """The catalog with statements run on its tables; `raw` is its name. The index would give a lie away: it is gone."""
+        """The catalog with statements run on its tables; `raw` is its name. The index and the packed one would give a lie away."""
         with duckdb.connect() as con:
             con.execute(f"ATTACH {text(self.path('ducklake.duckdb'))} AS raw")
             for statement in statements:
                 con.execute(statement)
             con.execute("CHECKPOINT raw")
         self.prove("ducklake.duckdb", "catalog")
+        catalog = json.loads(self.path("version.json").read_text())["catalog"]
+        if packed := catalog.pop("zstd", None):
+            self.path(packed["path"]).unlink()
+        self.json("version.json", catalog=catalog)
         self.without_index()
 
     def without_index(self):
@@ -315,8 +319,20 @@ def test_a_file_that_does_not_end_is_not_taken(hostile, web, endless):
         Files.sent = None
         code, said = read(hostile, web, name)
         assert Files.sent is not None and Files.sent < Files.ENOUGH // 4, "it was read on"
-        assert code == FAILURE and endless in said and "larger than" in said, said
+        assert code == (0 if endless == ".duckdb.zst" else FAILURE) and endless in said and "larger than" in said, said
         assert sum(path.stat().st_size for path in hostile.here.rglob("*") if path.is_file()) < 16 << 20
+
+
+def test_a_packed_catalog_is_no_bomb(hostile, web):
+    """64 KiB that stand for 2 GiB, under a record that says just that."""
+    packed = hostile.path("catalogs/ducklake.duckdb.zst")
+    blocks = [(131072 << 3 | 2 | (number == 16383)).to_bytes(3, "little") + b"\0" for number in range(16384)]
+    packed.write_bytes(b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(blocks))
+    there = {"bytes": packed.stat().st_size, "sha256": hashlib.sha256(packed.read_bytes()).hexdigest()}
+    hostile.record("catalog", bytes=2 << 30, sha256="0" * 64, zstd={"path": "catalogs/ducklake.duckdb.zst", **there})
+    for name in ("checkout", "clone", "verify", "diff"):
+        code, said = read(hostile, web, name, [(resource.RLIMIT_FSIZE, 32 << 20)])
+        assert code == FAILURE and "ducklake.duckdb" in said and "damaged" in said, said
 
 
 def test_history_that_runs_in_a_circle_ends(hostile):

@@ -389,12 +389,32 @@ def test_a_local_attach_fetches_the_catalog_once_and_packed_and_proves_it_each_t
     file.unlink()
     size, moved = packed.stat().st_size, packed.rename(tmp_path / "packed")
     assert attach().json == said and fetched() == ["ducklake.duckdb.zst", "ducklake.duckdb"] and file.read_bytes() == plain
-    for harm in (moved.read_bytes()[:-9], b"nonsense", zstd(plain + b"x" * 5_000_000), zstd(plain[:-1] + b"?")):
-        file.unlink(missing_ok=True)
+    # Nor does one that was fetched stop anybody while the catalog itself is sound: one line tells of it.
+    for harm in (moved.read_bytes()[:-9], b"nonsense", zstd(plain + b"x" * 5_000_000), zstd(plain[:-1] + b"?"), zeros(len(plain))):
+        file.unlink()
         packed.write_bytes(harm)
-        said = "is damaged" if len(harm) <= size else "is larger than"
-        assert f"catalogs/ducklake.duckdb.zst' {said}" in attach(code=FAILURE).json["error"]["message"]
-        assert not [path for path in kept.iterdir() if "new" in path.name or path == file]
+        why = "is damaged" if len(harm) <= size else "is larger than"
+        told = attach()
+        assert told.json == said and fetched() == ["ducklake.duckdb.zst", "ducklake.duckdb"] and file.read_bytes() == plain
+        assert told.stderr.count("\n") == 1 and f"{packed.relative_to(folder_lake.address)}' {why}" in told.stderr, told.stderr
+    assert "what comes out of it has sha256" in told.stderr
+    catalog.write_bytes(b"too")
+    file.unlink()
+    assert f"{catalog.relative_to(folder_lake.address)}' is damaged: its sha256" in attach(code=FAILURE).json["error"]["message"]
+    assert {path.name for path in kept.iterdir()} == {young.name, "lock"}
+
+    # A mirror leaves it out, and whoever verifies that is told; all else reads.
+    catalog.write_bytes(plain)
+    missing = packed.relative_to(folder_lake.address)
+    for number, source in enumerate((url, folder_lake.address) * 2):
+        mirror = tmp_path / f"mirror-{number}"
+        told = folder_lake.fdl("clone", source, mirror)
+        assert told.stderr.count(f"left out: it is missing or damaged in '{source}") == 1, told.stderr
+        assert not (mirror / missing).exists() and folder_lake.fdl("clone", source, mirror).stderr == ""
+        assert [finding["key"] for finding in folder_lake.fdl("verify", mirror, "--json", code=FAILURE).json["findings"]] == [str(missing)]
+        folder_lake.fdl("checkout", mirror, tmp_path / f"{number}.sqlite")
+        if number == 1:
+            packed.unlink()
     folder_lake.variables = {"XDG_CACHE_HOME": "relative", "HOME": None}
     assert "XDG_CACHE_HOME" in attach(code=USAGE).json["error"]["message"]
 
@@ -403,6 +423,12 @@ def zstd(data):
     """A frame of zstd that holds the bytes as they are."""
     pieces = [data[at : at + 65536] for at in range(0, len(data), 65536)]
     blocks = [(len(piece) << 3 | (piece is pieces[-1])).to_bytes(3, "little") + piece for piece in pieces]
+    return b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(blocks)
+
+
+def zeros(length):
+    """A frame of zstd that stands for so many."""
+    blocks = [(min(131072, length - at) << 3 | 2 | (at + 131072 >= length)).to_bytes(3, "little") + b"\0" for at in range(0, length, 131072)]
     return b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(blocks)
 
 

@@ -1,6 +1,8 @@
 /*
  * test_zstd.c - what was packed comes out again, in whatever pieces it arrives.
  */
+#include <unistd.h>
+
 #include "support/support.h"
 #include "util/file.h"
 #include "util/ident.h"
@@ -46,9 +48,32 @@ static void every_length_comes_out_as_it_went_in(void **state) {
     test_scratch_drop(scratch);
 }
 
+/* Blocks of four bytes that stand for 128 KiB each: what comes out is bounded by what came, whatever its record says. */
+static void a_bomb_does_not_go_off(void **state) {
+    static const unsigned char head[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58}, block[] = {0x02, 0x00, 0x10, 0};
+    fdl_unzstd unzstd = {0};
+    (void)state;
+    char *scratch = test_scratch_make(), *path = test_path(scratch, "out");
+    assert_int_equal(fdl_unzstd_limit(0), 16 << 20);
+    assert_true(fdl_unzstd_limit(UINT64_MAX) == UINT64_MAX);
+    expect_ok(fdl_unzstd_start(&unzstd, "bomb", path, UINT64_MAX, &error), &error);
+    expect_ok(fdl_unzstd_add(&unzstd, head, sizeof head, &error), &error);
+    size_t blocks = 0;
+    while (blocks < 16384 && fdl_unzstd_add(&unzstd, block, sizeof block, &error) == FDL_OK)
+        blocks++;
+    assert_int_equal(blocks, 129); /* 16 MiB, and 128 KiB for what came */
+    assert_true(unzstd.damaged);
+    expect_said("'bomb' is damaged: more comes out of it than", &error);
+    fdl_unzstd_drop(&unzstd);
+    assert_int_equal(rmdir(scratch), 0); /* nothing is left there */
+    free(path);
+    test_scratch_drop(scratch);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_length_comes_out_as_it_went_in),
+        cmocka_unit_test(a_bomb_does_not_go_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
