@@ -445,7 +445,8 @@ FDL_API void fdl_doctor_machine(const fdl_context *context, fdl_diagnosis_callba
  * Looks at a repository, or at the place for one: who we are there, whether its
  * newest version opens, what its readers meet, the clock, and whether the store
  * keeps its promises, for which it writes and deletes a key below .fdl/.
- * FDL_USAGE: not an address.  All else is a finding.
+ * FDL_USAGE: not an address.  FDL_NOT_FOUND: there is no repository, which is a
+ * finding too, of the place for one.  All else is a finding alone.
  */
 FDL_API fdl_code fdl_doctor_repo(const fdl_context *context, const char *address, fdl_diagnosis_callback callback,
                                  void *data, fdl_error *error);

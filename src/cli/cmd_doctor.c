@@ -53,11 +53,13 @@ static fdl_code look_at_author(cli *c, printer *p) {
     return code;
 }
 
-static void sum_up(const printer *p) {
+static void sum_up(const printer *p, bool found) {
     char broken[64], warnings[64];
     cli_print("%s, %s, %u missing: %s\n", cli_count(p->counts[FDL_HEALTH_BROKEN], "fault", broken),
               cli_count(p->counts[FDL_HEALTH_WARNING], "warning", warnings), p->counts[FDL_HEALTH_MISSING],
-              p->counts[FDL_HEALTH_BROKEN] ? "mend what is broken" : "what is needed works");
+              p->counts[FDL_HEALTH_BROKEN] ? "mend what is broken"
+              : found                      ? "what is needed works"
+                                           : "what is needed works, but there is no repository");
 }
 
 static fdl_code run(cli *c) {
@@ -67,14 +69,16 @@ static fdl_code run(cli *c) {
     fdl_code code = look_at_author(c, &p);
     if (code == FDL_OK && c->operand_count > 0)
         code = fdl_doctor_repo(&c->context, c->operands[0], take, &p, &c->error);
-    bool well = p.counts[FDL_HEALTH_BROKEN] == 0;
+    bool missing = code == FDL_NOT_FOUND; /* the place that was named is looked at all the same */
+    code = missing ? FDL_OK : code;
+    bool broken = p.counts[FDL_HEALTH_BROKEN] > 0;
     if (code == FDL_OK && c->json)
-        code = cli_json(c, json_pack("{s:b, s:O}", "well", well, "checks", p.checks));
+        code = cli_json(c, json_pack("{s:b, s:O}", "well", !broken && !missing, "checks", p.checks));
     else if (code == FDL_OK)
-        sum_up(&p);
-    if (code == FDL_OK && !well) {
+        sum_up(&p, !missing);
+    if (code == FDL_OK && (broken || missing)) {
         c->told = true;
-        code = FDL_FAILED;
+        code = broken ? FDL_FAILED : FDL_NOT_FOUND;
     }
     json_decref(p.checks);
     return code;
@@ -87,7 +91,8 @@ const cli_command cli_cmd_doctor = {
     .max_operands = 1,
     .summary = "Tell what works here, what is missing, and what to do about it",
     .details = "A line each: 'ok'; 'warning', it works and there is something to know; 'missing', what needs it\n"
-               "will not work; 'broken', it is needed and does not work. Exit 1 when something is broken.\n"
+               "will not work; 'broken', it is needed and does not work. Exit 1 when something is broken, 5 when\n"
+               "<repo> is none: the place is looked at all the same, so it can be tried before 'fdl init'.\n"
                "\n"
                "Looks at the libraries and extensions that are loaded when they are needed, the duckdb program,\n"
                "ssh-keygen, and who commits. With <repo>, also at where credentials come from (never at what\n"

@@ -127,19 +127,19 @@ static bool look_at_missing_keys(const doctor *d, fdl_store *store) {
     return code == FDL_NOT_FOUND || code == FDL_DENIED;
 }
 
-static void look_at_repository(const doctor *d, fdl_repo *repo) {
+/* FDL_NOT_FOUND is told as a finding and returned too; all else is a finding. */
+static fdl_code look_at_repository(const doctor *d, fdl_repo *repo, fdl_error *error) {
     fdl_store *store = fdl_repo_store(repo);
     const fdl_config *config = NULL;
     char catalog[FDL_KEY_BYTES] = "";
-    fdl_error error;
     look_at_who(d, store);
-    fdl_code code = fdl_repo_config(repo, &config, &error);
+    fdl_code code = fdl_repo_config(repo, &config, error);
     if (code == FDL_OK)
         fdl_doctor_tell(d, "repository", FDL_HEALTH_OK, "%s%s, format %s, data in '%s'", config->id ? "id " : "without an id",
                         config->id ? config->id : "", config->format, config->data_dir);
     else
         fdl_doctor_tell(d, "repository", code == FDL_NOT_FOUND ? FDL_HEALTH_MISSING : FDL_HEALTH_BROKEN, "%s",
-                        error.message);
+                        error->message);
     if (code == FDL_OK)
         look_at_newest(d, repo, catalog);
     if (code == FDL_OK)
@@ -148,6 +148,7 @@ static void look_at_repository(const doctor *d, fdl_repo *repo) {
         look_at_url(d, repo, config, catalog[0] ? catalog : FDL_KEY_CONFIG);
     if (look_at_missing_keys(d, store) || code == FDL_OK || code == FDL_NOT_FOUND)
         fdl_doctor_store(d, repo);
+    return code == FDL_NOT_FOUND ? code : FDL_OK;
 }
 
 fdl_code fdl_doctor_repo(const fdl_context *context, const char *address, fdl_diagnosis_callback callback, void *data,
@@ -157,10 +158,12 @@ fdl_code fdl_doctor_repo(const fdl_context *context, const char *address, fdl_di
     fdl_code code = fdl_repo_open(context, address, &repo, error);
     if (code == FDL_USAGE)
         return code;
-    if (code == FDL_OK)
-        look_at_repository(&d, repo);
-    else
+    if (code == FDL_OK) {
+        code = look_at_repository(&d, repo, error);
+    } else {
         fdl_doctor_tell(&d, code == FDL_DENIED ? "credentials" : "repository", FDL_HEALTH_BROKEN, "%s", error->message);
+        code = FDL_OK;
+    }
     fdl_repo_free(repo);
-    return FDL_OK;
+    return code;
 }

@@ -144,7 +144,16 @@ static void look_at_old_states(const doctor *d, fdl_store *store) {
                               : "the bucket keeps none: what is deleted is gone");
 }
 
+/* Where nobody made a repository, the place of the scratch key is ours; rmdir takes it only when nothing is in it. */
+static void leave_nothing(const char *root) {
+    char *path = NULL;
+    if (fdl_str_format(&path, NULL, "%s.fdl", root) == FDL_OK)
+        rmdir(path);
+    free(path);
+}
+
 void fdl_doctor_store(const doctor *d, fdl_repo *repo) {
+    const fdl_config *config = NULL;
     fdl_store *store = fdl_repo_store(repo);
     fdl_s3_place place;
     int64_t now_ms = 0;
@@ -158,4 +167,6 @@ void fdl_doctor_store(const doctor *d, fdl_repo *repo) {
             tell_clock(d, store->address, now_ms - fdl_now_ms());
     }
     look_at_promises(d, store);
+    if (folder && fdl_repo_config(repo, &config, &ignored) == FDL_NOT_FOUND)
+        leave_nothing(store->address);
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fault_proxy import Answer, FaultProxy
-from harness import FAILURE, OK, PROGRAM, USAGE, Lake, Repo, fdl, on_read_only, on_small_disk
+from harness import FAILURE, NOT_FOUND, OK, PROGRAM, USAGE, Lake, Repo, fdl, on_read_only, on_small_disk
 from servers import Nginx
 from test_program import bucket_variables
 from tools import duck_at
@@ -28,7 +28,7 @@ def doctor(*words, code=OK, env=None):
     found = {check["name"]: (check["health"], check["detail"]) for check in told["checks"]}
     assert len(found) == len(told["checks"]), "a name stands twice"
     assert all(detail and "\n" not in detail for _, detail in found.values())
-    assert told["well"] == (answer.code == OK) == ("broken" not in {health for health, _ in found.values()})
+    assert told["well"] == (answer.code == OK) == ("broken" not in {health for health, _ in found.values()} and found.get("repository", ("ok",))[0] != "missing")
     return found
 
 
@@ -114,7 +114,14 @@ def test_a_sound_folder_and_the_place_for_one(sound, tmp_path):
 
     fresh = Repo(tmp_path / "fresh")
     assert doctor(fresh.address)["newest version"] == ("ok", "none yet: 'refs/heads/main' waits for the first push")
-    assert doctor(tmp_path / "none")["repository"][0] == "missing" and not (tmp_path / "none").exists()
+    # A path that was mistyped: what is there is told, ends with 5, and nothing is left there.
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "other").mkdir()
+    for name in ("none", "file", "other"):
+        told, detail = doctor(tmp_path / name, code=NOT_FOUND)["repository"]
+        assert told == "missing" and f"{name}/' is not a repository; make one with 'fdl init" in detail
+    assert fdl("doctor", tmp_path / "other", code=NOT_FOUND).stdout.endswith("works, but there is no repository\n")
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if fresh.folder not in path.parents) == ["file", "fresh", "other"]
     fdl("doctor", "http://", code=USAGE)
 
 
