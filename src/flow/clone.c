@@ -21,15 +21,11 @@
 #include "catalog/catalog.h"
 #include "fdl.h"
 #include "flow/catalog_get.h"
+#include "flow/clone.h"
 #include "flow/expired_files.h"
-#include "flow/fileset.h"
-#include "flow/keyset.h"
-#include "flow/refs.h"
-#include "flow/relied.h"
 #include "flow/scratch.h"
 #include "flow/sources.h"
 #include "flow/upload.h"
-#include "flow/withdraw.h"
 #include "flow/work.h"
 #include "repo/files_json.h"
 #include "repo/history.h"
@@ -42,53 +38,27 @@
 #include "util/text.h"
 
 #define HISTORY_LIMIT 10000000
-#define SMALL_LIMIT_BYTES FDL_LIMIT_VERSION_BYTES /* of settings, records, markers and signatures */
 
-typedef struct step {
-    fdl_version version;
-    bool named;  /* by a ref */
-    bool wanted; /* with its catalog and data */
-    bool whole;  /* and they are in the target */
-    bool held;   /* a ref of the target leads to it, so that gc there keeps what it needs */
-    bool ended;  /* in the target, and not in the source */
-} step;
+clone_step *fdl_clone_find(const cloning *c, const char *id) {
+    uint64_t place = 0;
+    return fdl_map_get(&c->places, id, &place) ? &c->steps[place] : NULL;
+}
 
-typedef struct clone {
-    fdl_repo *from, *to;
-    fdl_store *source, *target;
-    const fdl_clone_options *options;
-    fdl_clone_result *result;
-    const fdl_config *config;
-    fdl_ref_list refs;       /* to carry over */
-    step *steps;
-    size_t step_count;
-    fdl_map places;          /* of a version, by id, in steps */
-    fdl_keyset there;        /* versions/ of the target */
-    fdl_keyset offered;      /* versions/ of the source */
-    fdl_keyset data;         /* the data folder of the target; opened when first needed */
-    bool data_open;
-    fdl_keyset kept;         /* sources/ of the target; the same */
-    bool kept_open;
-    char (*withdrawn)[FDL_ID_BYTES]; /* versions of which the mirror still has something */
-    size_t withdrawn_count;
-    char (*others)[FDL_ID_BYTES]; /* versions of the mirror that are no step */
-    size_t other_count;
-    bool relying;            /* on what is in the target of the version at hand */
-    fdl_relied relied;       /* that, to be looked at again */
-    fdl_fileset looked;      /* data files that were, for an earlier version */
-    fdl_map asked;           /* originals looked at, which many versions may list */
-    char *scratch;           /* a folder of this machine */
-    fdl_meter *meter;
-} clone;
+fdl_code fdl_clone_holds(const fdl_keyset *set, const fdl_version *version, const char *name, bool *there, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    *there = false;
+    fdl_code code = name ? fdl_key_version(key, version->id, name, error) : FDL_OK;
+    return code == FDL_OK && name ? fdl_keyset_has(set, key, there, NULL, error) : code;
+}
 
 /* ---- one object ------------------------------------------------------------------ */
 
 /* As push has it: where nothing is listed, only what others sent. */
-static fdl_code rely_on(clone *c, const char *key, uint64_t size_bytes, bool there, fdl_error *error) {
+static fdl_code rely_on(cloning *c, const char *key, uint64_t size_bytes, bool there, fdl_error *error) {
     return c->relying && (there || c->target->can_list) ? fdl_relied_add(&c->relied, "", key, size_bytes, error) : FDL_OK;
 }
 
-static fdl_code send(clone *c, const char *key, const char *path, fdl_error *error) {
+static fdl_code send(cloning *c, const char *key, const char *path, fdl_error *error) {
     uint64_t size = 0;
     bool is_data = fdl_str_starts(key, c->config->data_dir); /* expected by then, all of a version's at once */
     fdl_code code = is_data ? FDL_OK : fdl_file_size(path, &size, error);
@@ -109,7 +79,7 @@ static fdl_code prove(const char *key, const char *path, const char *sha256, fdl
 }
 
 /* `sha256` may be NULL: nothing says what it should be.  No more than the limit is taken, UINT64_MAX being none. */
-static fdl_code copy_proved(clone *c, const char *key, uint64_t limit_bytes, const char *sha256, fdl_error *error) {
+static fdl_code copy_proved(cloning *c, const char *key, uint64_t limit_bytes, const char *sha256, fdl_error *error) {
     fdl_local_file file = {0};
     fdl_code code = fdl_local_file_get(c->source, c->scratch, key, limit_bytes, &file, error);
     if (code == FDL_OK && sha256)
@@ -120,19 +90,19 @@ static fdl_code copy_proved(clone *c, const char *key, uint64_t limit_bytes, con
     return code;
 }
 
-static fdl_code copy(clone *c, const char *key, uint64_t limit_bytes, fdl_error *error) {
+fdl_code fdl_clone_copy(cloning *c, const char *key, uint64_t limit_bytes, fdl_error *error) {
     return copy_proved(c, key, limit_bytes, NULL, error);
 }
 
 /* ---- 1: settings ------------------------------------------------------------------ */
 
-static fdl_code copy_setting(clone *c, const char *key, fdl_error *error) {
+static fdl_code copy_setting(cloning *c, const char *key, fdl_error *error) {
     fdl_object object;
     fdl_code code = fdl_store_head(c->target, key, &object, error);
-    return code == FDL_NOT_FOUND ? copy(c, key, SMALL_LIMIT_BYTES, error) : code;
+    return code == FDL_NOT_FOUND ? fdl_clone_copy(c, key, FDL_CLONE_SMALL_LIMIT_BYTES, error) : code;
 }
 
-static fdl_code copy_settings(clone *c, fdl_error *error) {
+static fdl_code copy_settings(cloning *c, fdl_error *error) {
     const fdl_config *made = NULL;
     fdl_code code = fdl_repo_config(c->from, &c->config, error);
     if (code == FDL_OK)
@@ -152,7 +122,7 @@ static fdl_code copy_settings(clone *c, fdl_error *error) {
 
 /* ---- 2: versions ------------------------------------------------------------------ */
 
-static fdl_code choose_refs(clone *c, fdl_error *error) {
+static fdl_code choose_refs(cloning *c, fdl_error *error) {
     if (!c->options->ref)
         return fdl_ref_list_read(c->from, &c->refs, error);
     fdl_target target = {0};
@@ -177,19 +147,14 @@ static fdl_code choose_refs(clone *c, fdl_error *error) {
     return code;
 }
 
-static step *find_step(const clone *c, const char *id) {
-    uint64_t place = 0;
-    return fdl_map_get(&c->places, id, &place) ? &c->steps[place] : NULL;
-}
-
 /* Walks back until a version that another ref has led to already. */
-static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
+static fdl_code collect(cloning *c, const char *tip, fdl_error *error) {
     char id[FDL_ID_BYTES];
     memcpy(id, tip, sizeof id);
     fdl_code code = FDL_OK;
     int64_t child_seq = 0;
-    for (step *known = NULL; code == FDL_OK && id[0]; memcpy(id, c->steps[c->step_count - 1].version.parent, sizeof id)) {
-        if ((known = find_step(c, id))) {
+    for (clone_step *known = NULL; code == FDL_OK && id[0]; memcpy(id, c->steps[c->step_count - 1].version.parent, sizeof id)) {
+        if ((known = fdl_clone_find(c, id))) {
             known->named = known->named || child_seq == 0;
             known->wanted = known->wanted || known->named;
             break;
@@ -199,7 +164,7 @@ static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
         code = fdl_grow(&c->steps, c->step_count, sizeof *c->steps, error);
         if (code != FDL_OK)
             break;
-        step *next = &c->steps[c->step_count];
+        clone_step *next = &c->steps[c->step_count];
         memset(next, 0, sizeof *next);
         code = fdl_version_read(c->from, id, &next->version, error);
         if (code == FDL_OK && child_seq && next->version.seq >= child_seq)
@@ -218,7 +183,7 @@ static fdl_code collect(clone *c, const char *tip, fdl_error *error) {
 
 /* Oldest first, so that a version in the mirror always has its ancestors there. */
 static int by_seq(const void *a, const void *b) {
-    int64_t left = (*(step *const *)a)->version.seq, right = (*(step *const *)b)->version.seq;
+    int64_t left = (*(clone_step *const *)a)->version.seq, right = (*(clone_step *const *)b)->version.seq;
     return left < right ? -1 : left > right;
 }
 
@@ -229,7 +194,7 @@ typedef struct wanted_file {
 } wanted_file;
 
 typedef struct wanted_files {
-    clone *c;
+    cloning *c;
     wanted_file *items;
     size_t count;
     fdl_map asked; /* a file may be named more than once */
@@ -290,11 +255,11 @@ static fdl_code want_entry(void *data, const fdl_file_entry *entry, fdl_error *e
 
 static fdl_code copy_wanted(void *data, size_t index, fdl_error *error) {
     wanted_files *wanted = data;
-    return copy(wanted->c, wanted->items[index].key, wanted->items[index].size_bytes, error);
+    return fdl_clone_copy(wanted->c, wanted->items[index].key, wanted->items[index].size_bytes, error);
 }
 
 /* The index tells it without DuckDB; it is as good as the record that proves it. */
-static fdl_code list_wanted(clone *c, const fdl_version *version, const char *catalog, wanted_files *wanted,
+static fdl_code list_wanted(cloning *c, const fdl_version *version, const char *catalog, wanted_files *wanted,
                             fdl_error *error) {
     fdl_frozen *frozen = NULL;
     fdl_code code = fdl_files_read(c->from, version, want_entry, wanted, error);
@@ -307,7 +272,7 @@ static fdl_code list_wanted(clone *c, const fdl_version *version, const char *ca
     return code;
 }
 
-static fdl_code copy_data(clone *c, const fdl_version *version, const char *catalog, fdl_error *error) {
+static fdl_code copy_data(cloning *c, const fdl_version *version, const char *catalog, fdl_error *error) {
     wanted_files wanted = {.c = c};
     fdl_code code = FDL_OK;
     if (!c->data_open)
@@ -325,7 +290,7 @@ static fdl_code copy_data(clone *c, const fdl_version *version, const char *cata
     return code;
 }
 
-static fdl_code copy_version_file(clone *c, const fdl_version *version, const char *name, uint64_t limit_bytes,
+static fdl_code copy_version_file(cloning *c, const fdl_version *version, const char *name, uint64_t limit_bytes,
                                   const char *sha256, bool must, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     bool there = false;
@@ -340,21 +305,13 @@ static fdl_code copy_version_file(clone *c, const fdl_version *version, const ch
     return code == FDL_NOT_FOUND && !must ? FDL_OK : code;
 }
 
-static fdl_code copy_record(clone *c, const fdl_version *version, const fdl_file_record *record, bool must,
+static fdl_code copy_record(cloning *c, const fdl_version *version, const fdl_file_record *record, bool must,
                             fdl_error *error) {
     return record->path ? copy_version_file(c, version, record->path, record->bytes, record->sha256, must, error) : FDL_OK;
 }
 
-/* Whether a file of a version is there; false for one that it has not. */
-static fdl_code holds(const fdl_keyset *set, const fdl_version *version, const char *name, bool *there, fdl_error *error) {
-    char key[FDL_KEY_BYTES];
-    *there = false;
-    fdl_code code = name ? fdl_key_version(key, version->id, name, error) : FDL_OK;
-    return code == FDL_OK && name ? fdl_keyset_has(set, key, there, NULL, error) : code;
-}
-
 /* What is missing or damaged is so in the source, where readers take the catalog itself, as they will here. */
-static fdl_code copy_packed(clone *c, const fdl_version *version, bool *sound, fdl_error *error) {
+static fdl_code copy_packed(cloning *c, const fdl_version *version, bool *sound, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     fdl_local_file file = {0};
     fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
@@ -370,9 +327,9 @@ static fdl_code copy_packed(clone *c, const fdl_version *version, bool *sound, f
     return code;
 }
 
-static fdl_code offer_packed(clone *c, const fdl_version *version, bool sound, fdl_error *error) {
+static fdl_code offer_packed(cloning *c, const fdl_version *version, bool sound, fdl_error *error) {
     bool there = false;
-    fdl_code code = holds(&c->there, version, version->packed.path, &there, error);
+    fdl_code code = fdl_clone_holds(&c->there, version, version->packed.path, &there, error);
     if (code == FDL_OK && there)
         return copy_record(c, version, &version->packed, true, error);
     if (code == FDL_OK && sound)
@@ -388,7 +345,7 @@ static fdl_code offer_packed(clone *c, const fdl_version *version, bool sound, f
 
 /* They may be private, or withdrawn; a version is whole without them. */
 static fdl_code copy_source(void *data, const fdl_kept_source *source, fdl_error *error) {
-    clone *c = data;
+    cloning *c = data;
     char key[FDL_SOURCE_KEY_BYTES];
     bool there = false;
     fdl_source_key(key, source->sha256);
@@ -407,7 +364,7 @@ static fdl_code copy_source(void *data, const fdl_kept_source *source, fdl_error
     return code;
 }
 
-static fdl_code copy_sources(clone *c, const fdl_version *version, fdl_error *error) {
+static fdl_code copy_sources(cloning *c, const fdl_version *version, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     char *bytes = NULL;
     size_t length = 0;
@@ -430,7 +387,7 @@ static fdl_code copy_sources(clone *c, const fdl_version *version, fdl_error *er
 /* ---- one version ----------------------------------------------------------------------- */
 
 /* The catalog is proved against version.json before anything it names is fetched. */
-static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *error) {
+static fdl_code copy_content(cloning *c, const fdl_version *version, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     char *catalog = NULL;
     bool there = false, packed = false;
@@ -458,71 +415,7 @@ static fdl_code copy_content(clone *c, const fdl_version *version, fdl_error *er
     return code;
 }
 
-/* Whether the mirror still shows what was in a version, and the source does not.  A list may be one that expire left. */
-static fdl_code shows_more(clone *c, const fdl_version *version, bool *more, fdl_error *error) {
-    const char *names[] = {version->catalog.file.path, version->files.path ? version->files.path : FDL_FILE_FILES};
-    fdl_code code = FDL_OK;
-    *more = false;
-    for (size_t i = 0; code == FDL_OK && i < 2 && !*more; i++) {
-        bool offered = true;
-        code = holds(&c->there, version, names[i], more, error);
-        if (code == FDL_OK && *more && c->offered.listed)
-            code = holds(&c->offered, version, names[i], &offered, error);
-        *more = *more && !(c->offered.listed && offered);
-    }
-    return code;
-}
-
-static bool is_withdrawn(const fdl_expiry *expiry) {
-    return strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
-}
-
-/* Marks it here too, and remembers that there is something to delete. */
-static fdl_code carry_withdrawal(clone *c, const fdl_version *version, const fdl_expiry *expiry, fdl_error *error) {
-    int64_t at_ms = 0;
-    fdl_time_parse(expiry->expired_at, &at_ms);
-    fdl_code code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry->text, NULL, error);
-    if (code == FDL_OK)
-        code = fdl_grow(&c->withdrawn, c->withdrawn_count, sizeof *c->withdrawn, error);
-    if (code == FDL_OK)
-        memcpy(c->withdrawn[c->withdrawn_count++], version->id, FDL_ID_BYTES);
-    return code;
-}
-
-/*
- * A marker goes first, as expire itself writes it, and ends the version in the
- * mirror too.  One that came over before is read again only while there is more
- * to delete: a version that had expired may have been withdrawn since.
- */
-static fdl_code copy_marker(clone *c, const fdl_version *version, bool *expired, bool *withdrawn, fdl_error *error) {
-    bool there = false, more = false;
-    fdl_expiry expiry = {0};
-    fdl_code code = FDL_OK;
-    if (c->offered.listed)
-        code = holds(&c->offered, version, FDL_FILE_EXPIRED, expired, error);
-    else
-        code = fdl_expiry_read(c->from, version->id, &expiry, error);
-    *expired = *expired || expiry.expired;
-    if (code == FDL_OK && *expired)
-        code = holds(&c->there, version, FDL_FILE_EXPIRED, &there, error);
-    if (code == FDL_OK && *expired)
-        code = shows_more(c, version, &more, error);
-    if (code == FDL_OK && *expired && !expiry.expired && (!there || more))
-        code = fdl_expiry_read(c->from, version->id, &expiry, error);
-    *withdrawn = more && is_withdrawn(&expiry);
-    if (code == FDL_OK && *expired && !there) {
-        char key[FDL_KEY_BYTES];
-        code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
-        if (code == FDL_OK)
-            code = copy(c, key, SMALL_LIMIT_BYTES, error);
-    }
-    if (code == FDL_OK && *withdrawn)
-        code = carry_withdrawal(c, version, &expiry, error);
-    fdl_expiry_clear(&expiry);
-    return code;
-}
-
-static fdl_code remove_file(clone *c, const fdl_version *version, const char *name, fdl_error *error) {
+static fdl_code remove_file(cloning *c, const fdl_version *version, const char *name, fdl_error *error) {
     char key[FDL_KEY_BYTES];
     bool there = false;
     fdl_code code = fdl_key_version(key, version->id, name, error);
@@ -532,13 +425,13 @@ static fdl_code remove_file(clone *c, const fdl_version *version, const char *na
 }
 
 /* As expire leaves it, so that a gc or withdraw here knows what the version named. */
-static fdl_code leave_list(clone *c, const fdl_version *version, fdl_error *error) {
+static fdl_code leave_list(cloning *c, const fdl_version *version, fdl_error *error) {
     bool listed = version->files.path != NULL, catalog = false;
-    fdl_code code = listed ? FDL_OK : holds(&c->there, version, version->catalog.file.path, &catalog, error);
+    fdl_code code = listed ? FDL_OK : fdl_clone_holds(&c->there, version, version->catalog.file.path, &catalog, error);
     return code == FDL_OK && catalog ? fdl_expired_files_leave(c->to, c->scratch, version, error) : code;
 }
 
-static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error *error) {
+static fdl_code remove_catalogs(cloning *c, const fdl_version *version, fdl_error *error) {
     fdl_code code = leave_list(c, version, error);
     if (code == FDL_OK)
         code = remove_file(c, version, version->catalog.file.path, error);
@@ -550,17 +443,17 @@ static fdl_code remove_catalogs(clone *c, const fdl_version *version, fdl_error 
 }
 
 /* Where a catalog is there and a ref leads to it, so is its data, and gc keeps both. */
-static fdl_code look_at_target(clone *c, step *s, fdl_error *error) {
+static fdl_code look_at_target(cloning *c, clone_step *s, fdl_error *error) {
     bool there = false;
-    fdl_code code = holds(&c->there, &s->version, s->version.catalog.file.path, &there, error);
+    fdl_code code = fdl_clone_holds(&c->there, &s->version, s->version.catalog.file.path, &there, error);
     if (code == FDL_OK && !there)
-        code = holds(&c->there, &s->version, FDL_FILE_EXPIRED, &s->ended, error);
+        code = fdl_clone_holds(&c->there, &s->version, FDL_FILE_EXPIRED, &s->ended, error);
     c->relying = !s->ended && !(there && s->held);
     return code;
 }
 
 /* What a gc beside us took before it could see version.json; now it does, and leaves alone what is sent again. */
-static fdl_code send_gone(clone *c, fdl_error *error) {
+static fdl_code send_gone(cloning *c, fdl_error *error) {
     fdl_relied gone = c->relied;
     c->relied = (fdl_relied){0};
     c->relying = false;
@@ -568,18 +461,18 @@ static fdl_code send_gone(clone *c, fdl_error *error) {
     for (size_t i = 0; code == FDL_OK && i < gone.count; i++) {
         if (fdl_str_starts(gone.items[i].key, c->config->data_dir))
             fdl_meter_expect(c->meter, 1, gone.items[i].size_bytes);
-        code = copy(c, gone.items[i].key, UINT64_MAX, error);
+        code = fdl_clone_copy(c, gone.items[i].key, UINT64_MAX, error);
     }
     fdl_relied_clear(&gone);
     return code;
 }
 
-static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
+static fdl_code copy_version(cloning *c, clone_step *s, fdl_error *error) {
     const fdl_version *version = &s->version;
     uint64_t before = c->result->sent.files;
     bool expired = false, withdrawn = false, must = false;
     c->relying = false;
-    fdl_code code = copy_marker(c, version, &expired, &withdrawn, error);
+    fdl_code code = fdl_clone_marker(c, version, &expired, &withdrawn, error);
     if (code == FDL_OK && !expired && s->wanted)
         code = look_at_target(c, s, error);
     must = s->named && !expired && !s->ended;
@@ -601,9 +494,9 @@ static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
     if (code == FDL_OK && s->wanted && !s->ended)
         code = copy_record(c, version, &version->files, must, error);
     if (code == FDL_OK)
-        code = copy_version_file(c, version, FDL_FILE_SIGNATURE, SMALL_LIMIT_BYTES, NULL, false, error);
+        code = copy_version_file(c, version, FDL_FILE_SIGNATURE, FDL_CLONE_SMALL_LIMIT_BYTES, NULL, false, error);
     if (code == FDL_OK)
-        code = copy_version_file(c, version, FDL_FILE_VERSION, SMALL_LIMIT_BYTES, NULL, true, error);
+        code = copy_version_file(c, version, FDL_FILE_VERSION, FDL_CLONE_SMALL_LIMIT_BYTES, NULL, true, error);
     if (code == FDL_OK)
         code = send_gone(c, error);
     if (c->result->sent.files > before)
@@ -611,18 +504,18 @@ static fdl_code copy_version(clone *c, step *s, fdl_error *error) {
     return code;
 }
 
-static fdl_code mark_held(clone *c, fdl_error *error) {
+static fdl_code mark_held(cloning *c, fdl_error *error) {
     fdl_ref_list refs = {0};
     fdl_code code = fdl_ref_list_read(c->to, &refs, error);
     for (size_t i = 0; code == FDL_OK && i < refs.count; i++)
-        for (step *s = find_step(c, refs.items[i].id); s && !s->held; s = find_step(c, s->version.parent))
+        for (clone_step *s = fdl_clone_find(c, refs.items[i].id); s && !s->held; s = fdl_clone_find(c, s->version.parent))
             s->held = true;
     fdl_ref_list_clear(&refs);
     return code;
 }
 
-static fdl_code copy_versions(clone *c, fdl_error *error) {
-    step **order = NULL;
+static fdl_code copy_versions(cloning *c, fdl_error *error) {
+    clone_step **order = NULL;
     fdl_code code = choose_refs(c, error);
     for (size_t i = 0; code == FDL_OK && i < c->refs.count; i++)
         code = collect(c, c->refs.items[i].id, error);
@@ -644,147 +537,9 @@ static fdl_code copy_versions(clone *c, fdl_error *error) {
     return code;
 }
 
-/* ---- 3: refs ------------------------------------------------------------------------ */
-
-static bool is_ancestor(const clone *c, const char *id, const char *tip) {
-    for (const step *s = find_step(c, tip); s; s = find_step(c, s->version.parent))
-        if (strcmp(s->version.id, id) == 0)
-            return true;
-    return false;
-}
-
-/* The version on the way from `old` to `tip` that follows `old`. */
-static const step *next_step(const clone *c, const char *old, const char *tip) {
-    const step *next = find_step(c, tip);
-    while (next && strcmp(next->version.parent, old) != 0)
-        next = find_step(c, next->version.parent);
-    return next;
-}
-
-/* The first version on the way that could not be shown to anybody; NULL: none. */
-static const step *find_gap(const clone *c, const char *old, const char *tip) {
-    const step *gap = NULL;
-    for (const step *s = find_step(c, tip); s && strcmp(s->version.id, old) != 0; s = find_step(c, s->version.parent))
-        gap = s->whole ? gap : s;
-    return gap;
-}
-
-/*
- * A host moves a branch to a child of what it holds, so a mirror that is behind goes the way of its writers.  Any other
- * server takes the last step at once, and so nothing is refused here before the host has.
- */
-static fdl_code move_at_host(clone *c, const fdl_ref *ref, fdl_ref *at, fdl_error *error) {
-    const step *gap = find_gap(c, at->id, ref->id);
-    fdl_ref now = {0};
-    fdl_code code = FDL_OK;
-    while (code == FDL_OK && !gap && strcmp(at->id, ref->id) != 0) {
-        const step *next = next_step(c, at->id, ref->id);
-        code = fdl_ref_write(c->to, ref->name, next ? next->version.id : ref->id, at, error);
-        if (code == FDL_OK)
-            code = fdl_ref_read(c->to, ref->name, at, error);
-    }
-    if (gap)
-        code = fdl_ref_write(c->to, ref->name, ref->id, at, error);
-    if (gap && code == FDL_CONFLICT && fdl_ref_read(c->to, ref->name, &now, NULL) == FDL_OK && strcmp(now.id, at->id) == 0)
-        code = fdl_fail(error, FDL_REFUSED, ref->name,
-                        "'%s' moves '%s' from version to version, and has not the whole of '%s' on the way from '%s': "
-                        "clone with --all, or, if that version has expired, into the store behind the host",
-                        fdl_repo_address(c->to), ref->name, gap->version.id, at->id);
-    return code;
-}
-
-static fdl_code copy_ref(clone *c, const fdl_ref *ref, fdl_error *error) {
-    fdl_ref old = {0};
-    const step *s = find_step(c, ref->id);
-    if (s && s->ended) {
-        fdl_note(fdl_repo_context(c->from), FDL_NOTE_WARNING, "'%s' is left out: version '%s' has expired or was withdrawn in '%s'",
-                 ref->name, ref->id, fdl_repo_address(c->to));
-        return FDL_OK;
-    }
-    fdl_code code = fdl_ref_read(c->to, ref->name, &old, error);
-    if (code == FDL_OK && strcmp(old.id, ref->id) == 0)
-        return FDL_OK;
-    bool exists = code == FDL_OK;
-    if (code == FDL_NOT_FOUND)
-        code = FDL_OK;
-    if (code == FDL_OK && exists && (fdl_str_starts(ref->name, FDL_REF_TAGS) || !is_ancestor(c, old.id, ref->id)))
-        code = fdl_fail(error, FDL_CONFLICT, ref->name, "'%s' holds '%s' in '%s' and '%s' in '%s': it cannot move there",
-                        ref->name, old.id, fdl_repo_address(c->to), ref->id, fdl_repo_address(c->from));
-    if (code == FDL_OK && exists && fdl_repo_is_http(c->to))
-        code = move_at_host(c, ref, &old, error);
-    else if (code == FDL_OK && (exists || !s || !s->whole))
-        code = fdl_ref_write(c->to, ref->name, ref->id, exists ? &old : NULL, error);
-    else if (code == FDL_OK)
-        code = fdl_ref_make(c->to, ref->name, ref->id, error);
-    if (code == FDL_OK)
-        c->result->refs++;
-    return code;
-}
-
-static fdl_code copy_refs(clone *c, fdl_error *error) {
-    fdl_code code = FDL_OK;
-    for (size_t i = 0; code == FDL_OK && i < c->refs.count; i++)
-        code = copy_ref(c, &c->refs.items[i], error);
-    if (code == FDL_OK)
-        code = fdl_refs_json_update(c->to, error);
-    return code;
-}
-
-/* ---- 4: withdrawals ------------------------------------------------------------------- */
-
-/* A version in the mirror that no ref of the source leads to any more. */
-static fdl_code add_other(void *data, const fdl_entry *entry, fdl_error *error) {
-    clone *c = data;
-    char id[FDL_ID_BYTES + 1]; /* with the final '/' */
-    if (!entry->folder || !fdl_str_fit(id, sizeof id, entry->key + strlen(FDL_KEY_VERSIONS)))
-        return FDL_OK;
-    id[FDL_ID_BYTES - 1] = '\0';
-    if (!fdl_uuid_valid(id) || find_step(c, id))
-        return FDL_OK;
-    fdl_code code = fdl_grow(&c->others, c->other_count, sizeof *c->others, error);
-    if (code == FDL_OK)
-        memcpy(c->others[c->other_count++], id, FDL_ID_BYTES);
-    return code;
-}
-
-static fdl_code look_at_other(clone *c, const char *id, fdl_error *error) {
-    fdl_version version = {0};
-    fdl_expiry expiry = {0};
-    bool expired = true, more = false;
-    memcpy(version.id, id, FDL_ID_BYTES);
-    fdl_code code = c->offered.listed ? holds(&c->offered, &version, FDL_FILE_EXPIRED, &expired, error) : FDL_OK;
-    if (code == FDL_OK && expired)
-        code = fdl_expiry_read(c->from, id, &expiry, error);
-    if (code == FDL_OK && is_withdrawn(&expiry))
-        code = fdl_version_read(c->to, id, &version, error);
-    if (code == FDL_OK && is_withdrawn(&expiry))
-        code = shows_more(c, &version, &more, error);
-    if (code == FDL_OK && more)
-        code = carry_withdrawal(c, &version, &expiry, error);
-    fdl_expiry_clear(&expiry);
-    fdl_version_clear(&version);
-    return code == FDL_NOT_FOUND ? FDL_OK : code; /* a clone on its way, that has no record yet */
-}
-
-/* The mirror's own catalogs tell which of its files go; whatever its branches keep of them, withdraw says. */
-static fdl_code withdraw(clone *c, fdl_error *error) {
-    fdl_code code = FDL_OK;
-    if (c->target->can_list)
-        code = fdl_store_list(c->target, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_other, c, error);
-    for (size_t i = 0; code == FDL_OK && i < c->other_count; i++)
-        code = look_at_other(c, c->others[i], error);
-    if (code != FDL_OK || c->withdrawn_count == 0)
-        return code;
-    code = fdl_withdraw_mirrored(c->to, c->from, error);
-    for (size_t i = 0; code == FDL_OK && i < c->withdrawn_count; i++)
-        fdl_note(fdl_repo_context(c->from), FDL_NOTE_INFO, "version '%s' was withdrawn: its data is deleted from '%s' too",
-                 c->withdrawn[i], fdl_repo_address(c->to));
-    return code;
-}
-
 /* ---- the verb ------------------------------------------------------------------------- */
 
-static void clone_clear(clone *c) {
+static void clone_clear(cloning *c) {
     fdl_meter_end(c->meter);
     fdl_scratch_remove(c->scratch);
     for (size_t i = 0; i < c->step_count; i++)
@@ -805,7 +560,7 @@ static void clone_clear(clone *c) {
 
 fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *options, fdl_clone_result *out,
                    fdl_error *error) {
-    clone c = {
+    cloning c = {
         .from = from,
         .to = to,
         .source = fdl_repo_store(from),
@@ -824,9 +579,9 @@ fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *option
     if (code == FDL_OK)
         code = copy_versions(&c, error);
     if (code == FDL_OK)
-        code = copy_refs(&c, error);
+        code = fdl_clone_refs(&c, error);
     if (code == FDL_OK)
-        code = withdraw(&c, error);
+        code = fdl_clone_withdraw(&c, error);
     clone_clear(&c);
     return code;
 }

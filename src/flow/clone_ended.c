@@ -1,0 +1,131 @@
+/*
+ * clone_ended.c - versions that have ended at the source end in the mirror too.
+ *
+ * A marker goes before what else there is of its version.  What was withdrawn is
+ * deleted at the end, once the refs have moved on, of versions too that no ref of
+ * the source leads to any more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/clone.h"
+#include "flow/withdraw.h"
+#include "repo/layout.h"
+#include "util/ident.h"
+#include "util/text.h"
+
+/* Whether the mirror still shows what was in a version, and the source does not.  A list may be one that expire left. */
+static fdl_code shows_more(cloning *c, const fdl_version *version, bool *more, fdl_error *error) {
+    const char *names[] = {version->catalog.file.path, version->files.path ? version->files.path : FDL_FILE_FILES};
+    fdl_code code = FDL_OK;
+    *more = false;
+    for (size_t i = 0; code == FDL_OK && i < 2 && !*more; i++) {
+        bool offered = true;
+        code = fdl_clone_holds(&c->there, version, names[i], more, error);
+        if (code == FDL_OK && *more && c->offered.listed)
+            code = fdl_clone_holds(&c->offered, version, names[i], &offered, error);
+        *more = *more && !(c->offered.listed && offered);
+    }
+    return code;
+}
+
+static bool is_withdrawn(const fdl_expiry *expiry) {
+    return strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
+}
+
+/* Marks it here too, and remembers that there is something to delete. */
+static fdl_code carry_withdrawal(cloning *c, const fdl_version *version, const fdl_expiry *expiry, fdl_error *error) {
+    int64_t at_ms = 0;
+    fdl_time_parse(expiry->expired_at, &at_ms);
+    fdl_code code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry->text, NULL, error);
+    if (code == FDL_OK)
+        code = fdl_grow(&c->withdrawn, c->withdrawn_count, sizeof *c->withdrawn, error);
+    if (code == FDL_OK)
+        memcpy(c->withdrawn[c->withdrawn_count++], version->id, FDL_ID_BYTES);
+    return code;
+}
+
+/*
+ * A marker goes first, as expire itself writes it, and ends the version in the
+ * mirror too.  One that came over before is read again only while there is more
+ * to delete: a version that had expired may have been withdrawn since.
+ */
+fdl_code fdl_clone_marker(cloning *c, const fdl_version *version, bool *expired, bool *withdrawn, fdl_error *error) {
+    bool there = false, more = false;
+    fdl_expiry expiry = {0};
+    fdl_code code = FDL_OK;
+    if (c->offered.listed)
+        code = fdl_clone_holds(&c->offered, version, FDL_FILE_EXPIRED, expired, error);
+    else
+        code = fdl_expiry_read(c->from, version->id, &expiry, error);
+    *expired = *expired || expiry.expired;
+    if (code == FDL_OK && *expired)
+        code = fdl_clone_holds(&c->there, version, FDL_FILE_EXPIRED, &there, error);
+    if (code == FDL_OK && *expired)
+        code = shows_more(c, version, &more, error);
+    if (code == FDL_OK && *expired && !expiry.expired && (!there || more))
+        code = fdl_expiry_read(c->from, version->id, &expiry, error);
+    *withdrawn = more && is_withdrawn(&expiry);
+    if (code == FDL_OK && *expired && !there) {
+        char key[FDL_KEY_BYTES];
+        code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
+        if (code == FDL_OK)
+            code = fdl_clone_copy(c, key, FDL_CLONE_SMALL_LIMIT_BYTES, error);
+    }
+    if (code == FDL_OK && *withdrawn)
+        code = carry_withdrawal(c, version, &expiry, error);
+    fdl_expiry_clear(&expiry);
+    return code;
+}
+
+/* ---- 4: withdrawals ------------------------------------------------------------------- */
+
+/* A version in the mirror that no ref of the source leads to any more. */
+static fdl_code add_other(void *data, const fdl_entry *entry, fdl_error *error) {
+    cloning *c = data;
+    char id[FDL_ID_BYTES + 1]; /* with the final '/' */
+    if (!entry->folder || !fdl_str_fit(id, sizeof id, entry->key + strlen(FDL_KEY_VERSIONS)))
+        return FDL_OK;
+    id[FDL_ID_BYTES - 1] = '\0';
+    if (!fdl_uuid_valid(id) || fdl_clone_find(c, id))
+        return FDL_OK;
+    fdl_code code = fdl_grow(&c->others, c->other_count, sizeof *c->others, error);
+    if (code == FDL_OK)
+        memcpy(c->others[c->other_count++], id, FDL_ID_BYTES);
+    return code;
+}
+
+static fdl_code look_at_other(cloning *c, const char *id, fdl_error *error) {
+    fdl_version version = {0};
+    fdl_expiry expiry = {0};
+    bool expired = true, more = false;
+    memcpy(version.id, id, FDL_ID_BYTES);
+    fdl_code code = c->offered.listed ? fdl_clone_holds(&c->offered, &version, FDL_FILE_EXPIRED, &expired, error) : FDL_OK;
+    if (code == FDL_OK && expired)
+        code = fdl_expiry_read(c->from, id, &expiry, error);
+    if (code == FDL_OK && is_withdrawn(&expiry))
+        code = fdl_version_read(c->to, id, &version, error);
+    if (code == FDL_OK && is_withdrawn(&expiry))
+        code = shows_more(c, &version, &more, error);
+    if (code == FDL_OK && more)
+        code = carry_withdrawal(c, &version, &expiry, error);
+    fdl_expiry_clear(&expiry);
+    fdl_version_clear(&version);
+    return code == FDL_NOT_FOUND ? FDL_OK : code; /* a clone on its way, that has no record yet */
+}
+
+/* The mirror's own catalogs tell which of its files go; whatever its branches keep of them, withdraw says. */
+fdl_code fdl_clone_withdraw(cloning *c, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    if (c->target->can_list)
+        code = fdl_store_list(c->target, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_other, c, error);
+    for (size_t i = 0; code == FDL_OK && i < c->other_count; i++)
+        code = look_at_other(c, c->others[i], error);
+    if (code != FDL_OK || c->withdrawn_count == 0)
+        return code;
+    code = fdl_withdraw_mirrored(c->to, c->from, error);
+    for (size_t i = 0; code == FDL_OK && i < c->withdrawn_count; i++)
+        fdl_note(fdl_repo_context(c->from), FDL_NOTE_INFO, "version '%s' was withdrawn: its data is deleted from '%s' too",
+                 c->withdrawn[i], fdl_repo_address(c->to));
+    return code;
+}
