@@ -9,9 +9,12 @@
  * within step 3 nothing is lost either: the stamp tells that state and catalog
  * do not belong together, and the next checkout says so.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "fdl.h"
 #include "flow/catalog_get.h"
@@ -201,6 +204,47 @@ static fdl_code put_in_place(const fdl_work *work, const build *made, bool has_b
     return code;
 }
 
+/* ---- what a first checkout leaves when it fails: nothing ------------------------------ */
+
+/* How many folders are missing on the way to "<work>.fdl/", itself counted. */
+static int missing_folders(const char *folder) {
+    char path[PATH_MAX];
+    int count = 0;
+    if (!fdl_str_fit(path, sizeof path, folder))
+        return 0;
+    for (char *slash; !fdl_file_exists(path) && (slash = strrchr(path, '/')) && slash > path; *slash = '\0')
+        count++;
+    return count;
+}
+
+/* Below "<work>.fdl/", which is at `path`; what else lies in it, it keeps, and its folder too. */
+static bool remove_state(const char *path, bool with_base) {
+    static const char *const files[] = {"lock", "base.duckdb"};
+    char file[PATH_MAX + 16];
+    fdl_error unseen; /* what failed before is to be told */
+    snprintf(file, sizeof file, "%s/origin.json", path);
+    if (fdl_file_exists(file))
+        return false;
+    snprintf(file, sizeof file, "%s/new", path);
+    fdl_folder_remove(file, &unseen);
+    for (int i = 0; i < 1 + with_base; i++) {
+        snprintf(file, sizeof file, "%s/%s", path, files[i]);
+        unlink(file);
+    }
+    return rmdir(path) == 0;
+}
+
+/* Under its lock, for others may be about to make the same. */
+static void remove_made(const fdl_work *work, int missing) {
+    char path[PATH_MAX];
+    if (work->lock < 0 || !fdl_str_fit(path, sizeof path, work->folder) || !remove_state(path, missing > 0))
+        return;
+    for (char *slash; --missing > 0 && (slash = strrchr(path, '/'));) {
+        *slash = '\0';
+        rmdir(path);
+    }
+}
+
 /* ---- the verb -------------------------------------------------------------------- */
 
 /* The version to check out; `*empty` for HEAD's branch when it has none yet. */
@@ -249,11 +293,14 @@ fdl_code fdl_checkout(fdl_repo *repo, const char *path, const fdl_checkout_optio
     fdl_checkout_result result = {0};
     const char *unpushed = NULL;
     bool empty = false;
+    int missing = 0;
     fdl_code code = fdl_work_init(path, &work, error);
     if (code == FDL_OK)
         code = refuse_inside(repo, &work, error);
     if (code == FDL_OK) /* before anything is made here, so that a mistyped address leaves nothing */
         code = find_version(repo, options->revision, &found, &empty, error);
+    if (code == FDL_OK)
+        missing = missing_folders(work.folder);
     if (code == FDL_OK)
         code = fdl_work_lock(&work, error);
     if (code == FDL_OK)
@@ -283,6 +330,8 @@ fdl_code fdl_checkout(fdl_repo *repo, const char *path, const fdl_checkout_optio
         *out = result;
         result = (fdl_checkout_result){0};
     }
+    if (code != FDL_OK)
+        remove_made(&work, missing);
     fdl_checkout_result_clear(&result);
     build_clear(&made);
     fdl_location_clear(&found);

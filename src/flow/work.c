@@ -51,13 +51,18 @@ fdl_code fdl_work_file(const fdl_work *work, const char *name, char **out, fdl_e
     return fdl_str_format(out, error, "%s/%s", work->folder, name);
 }
 
+static fdl_code make_and_lock(fdl_work *work, const char *path, fdl_error *error) {
+    fdl_code code = fdl_folder_make(work->folder, error);
+    return code == FDL_OK ? fdl_lock_take(path, LOCK_WAIT_MS, &work->lock, error) : code;
+}
+
 fdl_code fdl_work_lock(fdl_work *work, fdl_error *error) {
     char *path = NULL;
-    fdl_code code = fdl_folder_make(work->folder, error);
+    fdl_code code = fdl_work_file(work, "lock", &path, error);
     if (code == FDL_OK)
-        code = fdl_work_file(work, "lock", &path, error);
-    if (code == FDL_OK)
-        code = fdl_lock_take(path, LOCK_WAIT_MS, &work->lock, error);
+        code = make_and_lock(work, path, error);
+    for (int again = 0; code == FDL_NOT_FOUND && again < 3; again++) /* a first checkout that failed took the folder away */
+        code = make_and_lock(work, path, error);
     if (code == FDL_BUSY)
         code = fdl_fail(error, FDL_BUSY, work->path, "another fdl command is at work on '%s'; try again when it is done",
                         work->path);

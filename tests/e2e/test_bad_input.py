@@ -16,6 +16,7 @@ from harness import (
     REFUSED,
     USAGE,
     Lake,
+    command,
     duck,
     environment,
     fdl,
@@ -280,6 +281,26 @@ def test_a_catalog_whose_sha256_differs_is_never_checked_out(published):
         assert sorted(path.name for path in published.state.iterdir() if path.name != "new") == state
     catalog.write_bytes(content)
     published.checkout()
+
+
+def test_a_first_checkout_that_fails_leaves_nothing(published, tmp_path):
+    repo, place = published.repo, tmp_path / "place"
+    catalog = repo.version_file(repo.head(), "ducklake.duckdb")
+    sound = catalog.read_bytes()
+    catalog.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+    place.mkdir()
+    for work in (place / "work.sqlite", place / "new" / "and" / "deep" / "work.sqlite"):
+        fdl("checkout", repo.address, work, code=FAILURE)
+        assert list(place.iterdir()) == []
+    # What somebody put there stays, and two who stand in line do not meet.
+    (place / "work.sqlite").write_text("mine")
+    fdl("checkout", repo.address, place / "work.sqlite", code=REFUSED)
+    assert [path.name for path in place.iterdir()] == ["work.sqlite"]
+    line = [subprocess.Popen(command("checkout", repo.address, place / "other.sqlite"), env=environment(), stderr=subprocess.PIPE) for _ in range(4)]
+    assert {process.communicate()[1].count(b"is damaged") for process in line} == {1}
+    assert [path.name for path in place.iterdir()] == ["work.sqlite"]
+    catalog.write_bytes(sound)
+    fdl("checkout", repo.address, place / "other.sqlite")
 
 
 def test_a_missing_catalog_says_so_and_leaves_the_work_alone(published):
