@@ -21,7 +21,8 @@
  *   - Strings are UTF-8 and NUL-terminated.  Sizes are bytes, names say units.
  *   - What a function hands out through `**out` or a struct is the caller's and
  *     is released by the matching _free or _clear, which accept NULL.
- *   - A struct of options is zeroed but for what is wanted, and must be given unless said otherwise.
+ *   - A struct of options is zeroed but for what is wanted.  NULL is a zeroed one; where something must be named,
+ *     that is FDL_USAGE.
  *   - Nothing here is locked: one object belongs to one thread at a time.
  */
 #ifndef FDL_H

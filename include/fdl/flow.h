@@ -344,7 +344,7 @@ typedef struct fdl_show_result {
     char *dataset; /* the bytes of dataset.json; NULL when it is not there: expired, or a mirror of the record alone */
 } fdl_show_result;
 
-/* `options` may be NULL. */
+/* `revision` NULL is HEAD. */
 FDL_API fdl_code fdl_show(fdl_repo *repo, const char *revision, const fdl_show_options *options, fdl_show_result *out,
                           fdl_error *error);
 FDL_API void fdl_show_result_clear(fdl_show_result *result);
@@ -502,7 +502,10 @@ typedef struct fdl_expire_result {
     fdl_plan *plan; /* the catalogs deleted */
 } fdl_expire_result;
 
-/* Ends the time of old versions; their data files stay for fdl_gc.  Stopped anywhere it can be run again. */
+/*
+ * Ends the time of old versions; their data files stay for fdl_gc.  Stopped
+ * anywhere it can be run again.  Without options: FDL_USAGE.
+ */
 FDL_API fdl_code fdl_expire(fdl_repo *repo, const fdl_expire_options *options, fdl_expire_result *out,
                             fdl_error *error);
 FDL_API void fdl_expire_result_clear(fdl_expire_result *result);
@@ -529,7 +532,7 @@ typedef struct fdl_gc_result {
 /*
  * Deletes data files that no live version names, and what stopped pushes left.
  * FDL_FAILED when it cannot tell what a live version needs: then it deletes
- * nothing.
+ * nothing.  Without options the grace is FDL_GRACE_MS.
  */
 FDL_API fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *out, fdl_error *error);
 FDL_API void fdl_gc_result_clear(fdl_gc_result *result);

@@ -23,6 +23,7 @@
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
+#include "util/options.h"
 #include "util/text.h"
 
 void fdl_checkout_result_clear(fdl_checkout_result *result) {
@@ -294,6 +295,7 @@ fdl_code fdl_checkout(fdl_repo *repo, const char *path, const fdl_checkout_optio
     const char *unpushed = NULL;
     bool empty = false;
     int missing = 0;
+    options = FDL_OPTIONS(fdl_checkout_options, options);
     fdl_code code = fdl_work_init(path, &work, error);
     if (code == FDL_OK)
         code = refuse_inside(repo, &work, error);

@@ -34,6 +34,7 @@
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/json.h"
+#include "util/options.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
@@ -560,6 +561,7 @@ static void clone_clear(cloning *c) {
 
 fdl_code fdl_clone(fdl_repo *from, fdl_repo *to, const fdl_clone_options *options, fdl_clone_result *out,
                    fdl_error *error) {
+    options = FDL_OPTIONS(fdl_clone_options, options);
     cloning c = {
         .from = from,
         .to = to,

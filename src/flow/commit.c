@@ -28,6 +28,7 @@
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/json.h"
+#include "util/options.h"
 #include "util/text.h"
 
 typedef struct commit {
@@ -421,6 +422,7 @@ static void fill_result(const commit *c, bool made, fdl_commit_result *out) {
 
 fdl_code fdl_commit(const fdl_context *context, const char *path, const fdl_commit_options *options,
                     fdl_commit_result *out, fdl_error *error) {
+    options = FDL_OPTIONS(fdl_commit_options, options);
     commit c = {.context = context, .options = options};
     bool nothing = false;
     fdl_code code = check_options(options, error);

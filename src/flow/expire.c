@@ -306,6 +306,8 @@ static fdl_code look_for_markers(expire *e, fdl_error *error) {
 /* ---- the verb ------------------------------------------------------------------------------ */
 
 static fdl_code check_options(const fdl_expire_options *options, fdl_error *error) {
+    if (!options) /* nobody's default */
+        return fdl_fail(error, FDL_USAGE, NULL, "say how many of the newest versions stay, with --keep");
     if (options->keep < 0)
         return fdl_fail(error, FDL_USAGE, NULL, "the number of versions to keep must be 0 or more");
     return options->branch ? fdl_ref_name_check(options->branch, error) : FDL_OK;

@@ -295,6 +295,8 @@ static fdl_code carry_out(gc *g, fdl_error *error) {
 /* ---- the verb ---------------------------------------------------------------------------------- */
 
 fdl_code fdl_gc(fdl_repo *repo, const fdl_gc_options *options, fdl_gc_result *out, fdl_error *error) {
+    static const fdl_gc_options usual = {.grace_ms = FDL_GRACE_MS};
+    options = options ? options : &usual;
     gc g = {.repo = repo, .store = fdl_repo_store(repo), .options = options, .result = out, .by_index = true};
     memset(out, 0, sizeof *out);
     if (options->grace_ms < 0)

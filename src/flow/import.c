@@ -21,6 +21,7 @@
 #include "flow/upload.h"
 #include "flow/work.h"
 #include "util/file.h"
+#include "util/options.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
@@ -198,9 +199,11 @@ static fdl_code copy_files(import *m, fdl_error *error) {
 /* ---- the verb -------------------------------------------------------------------------- */
 
 fdl_code fdl_import(fdl_repo *repo, const fdl_import_options *options, fdl_import_result *out, fdl_error *error) {
+    options = FDL_OPTIONS(fdl_import_options, options);
     import m = {.repo = repo, .context = fdl_repo_context(repo), .options = options, .result = out};
-    fdl_push_options push = {0};
     memset(out, 0, sizeof *out);
+    if (!options->from)
+        return fdl_fail(error, FDL_USAGE, NULL, "name the DuckLake to import, with --from");
     fdl_code code = look(&m, error);
     if (code == FDL_OK)
         code = fdl_init(repo, &options->init, &out->created, error);
@@ -211,7 +214,7 @@ fdl_code fdl_import(fdl_repo *repo, const fdl_import_options *options, fdl_impor
     if (code == FDL_OK)
         code = fdl_commit(m.context, m.work, &options->commit, &out->commit, error);
     if (code == FDL_OK && out->commit.made)
-        code = fdl_push(m.context, m.work, &push, &out->push, error);
+        code = fdl_push(m.context, m.work, NULL, &out->push, error);
     import_clear(&m);
     return code;
 }

@@ -13,6 +13,7 @@
 #include "store/promises.h"
 #include "util/ident.h"
 #include "util/json.h"
+#include "util/options.h"
 #include "util/text.h"
 
 /* With its final '/', so that a reader who only joins strings finds what we find; "" is left for the check to refuse. */
@@ -64,6 +65,7 @@ static fdl_code create_key(fdl_repo *repo, const char *key, const char *bytes, s
 }
 
 fdl_code fdl_init(fdl_repo *repo, const fdl_init_options *options, bool *created, fdl_error *error) {
+    options = FDL_OPTIONS(fdl_init_options, options);
     const char *branch = options->branch ? options->branch : "main";
     const fdl_config *checked = NULL;
     char *config = NULL, *head = NULL;

@@ -25,6 +25,7 @@
 #include "repo/layout.h"
 #include "store/promises.h"
 #include "util/file.h"
+#include "util/options.h"
 #include "util/text.h"
 
 void fdl_push_result_clear(fdl_push_result *result) {
@@ -210,6 +211,7 @@ static fdl_code clear_leftover(const fdl_work *work, fdl_error *error) {
 fdl_code fdl_push(const fdl_context *context, const char *path, const fdl_push_options *options, fdl_push_result *out,
                   fdl_error *error) {
     push p = {.context = context, .result = out};
+    options = FDL_OPTIONS(fdl_push_options, options);
     memset(out, 0, sizeof *out);
     fdl_code code = fdl_work_open(context, path, &p.work, &p.repo, error);
     if (code == FDL_OK)

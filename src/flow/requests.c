@@ -22,6 +22,7 @@
 #include "store/http.h"
 #include "util/ident.h"
 #include "util/json.h"
+#include "util/options.h"
 #include "util/text.h"
 
 #define AGAIN_LIMIT 100 /* newest requests looked through for the same push */
@@ -52,7 +53,10 @@ static fdl_code find_same(fdl_repo *repo, const fdl_request_options *options, in
 
 fdl_code fdl_request_make(fdl_repo *repo, const fdl_request_options *options, int64_t *number, fdl_error *error) {
     fdl_request_record request = {.state = FDL_REQUEST_WAITING};
+    options = FDL_OPTIONS(fdl_request_options, options);
     *number = 0;
+    if (!options->branch || !options->version || !options->expected || !options->author_name)
+        return fdl_fail(error, FDL_USAGE, NULL, "a request needs a branch, what it holds, a version and an author");
     fdl_code code = find_same(repo, options, number, error);
     if (code != FDL_OK || *number)
         return code;

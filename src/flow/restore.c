@@ -24,6 +24,7 @@
 #include "repo/record.h"
 #include "util/file.h"
 #include "util/json.h"
+#include "util/options.h"
 #include "util/text.h"
 
 /* No other command knows the working catalog, so any number will do. */
@@ -242,11 +243,10 @@ static fdl_code publish(restore *r, fdl_error *error) {
         .allow_empty = true, /* that it differs is known */
     };
     fdl_commit_result made = {0};
-    fdl_push_options push = {0};
     fdl_push_result pushed = {0};
     fdl_code code = fdl_commit(r->context, r->catalog, &commit, &made, error);
     if (code == FDL_OK && made.made)
-        code = fdl_push(r->context, r->catalog, &push, &pushed, error);
+        code = fdl_push(r->context, r->catalog, NULL, &pushed, error);
     if (code == FDL_CONFLICT)
         code = moved_meanwhile(r, error);
     if (code == FDL_OK && made.made) {
@@ -274,6 +274,7 @@ static void restore_clear(restore *r) {
 }
 
 fdl_code fdl_restore(fdl_repo *repo, const fdl_restore_options *options, fdl_restore_result *out, fdl_error *error) {
+    options = FDL_OPTIONS(fdl_restore_options, options);
     restore r = {.repo = repo, .context = fdl_repo_context(repo), .options = options, .result = out};
     memset(out, 0, sizeof *out);
     fdl_code code = !options->message || !*options->message

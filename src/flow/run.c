@@ -12,6 +12,7 @@
 #include "fdl.h"
 #include "flow/scratch.h"
 #include "flow/work.h"
+#include "util/options.h"
 #include "util/spawn.h"
 #include "util/text.h"
 
@@ -107,14 +108,13 @@ static void keep(attempt *a) {
 static fdl_code attempt_once(fdl_repo *repo, const fdl_run_options *options, fdl_run_result *result, fdl_error *error) {
     attempt a = {.repo = repo, .options = options, .result = result};
     const fdl_context *context = fdl_repo_context(repo);
-    fdl_push_options push = {0};
     fdl_code code = check_out(&a, error);
     if (code == FDL_OK)
         code = run_command(&a, error);
     if (code == FDL_OK)
         code = fdl_commit(context, a.work, &options->commit, &result->commit, error);
     if (code == FDL_OK && result->commit.made)
-        code = fdl_push(context, a.work, &push, &result->push, error);
+        code = fdl_push(context, a.work, NULL, &result->push, error);
     if (code != FDL_OK && code != FDL_CONFLICT && a.ran)
         keep(&a);
     attempt_clear(&a);
@@ -123,7 +123,10 @@ static fdl_code attempt_once(fdl_repo *repo, const fdl_run_options *options, fdl
 
 fdl_code fdl_run(fdl_repo *repo, const fdl_run_options *options, fdl_run_result *out, fdl_error *error) {
     fdl_code code = FDL_CONFLICT;
+    options = FDL_OPTIONS(fdl_run_options, options);
     memset(out, 0, sizeof *out);
+    if (!options->command || !options->command[0])
+        return fdl_fail(error, FDL_USAGE, NULL, "name the command to run, behind '--'");
     for (long n = 1; code == FDL_CONFLICT && n <= options->retries + 1; n++) {
         fdl_run_result_clear(out);
         out->attempts = n;

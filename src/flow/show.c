@@ -8,6 +8,7 @@
 #include "fdl.h"
 #include "flow/sign.h"
 #include "repo/dataset.h"
+#include "util/options.h"
 
 void fdl_show_result_clear(fdl_show_result *result) {
     fdl_version_clear(&result->version);
@@ -34,13 +35,14 @@ fdl_code fdl_show(fdl_repo *repo, const char *revision, const fdl_show_options *
     fdl_target target = {0};
     char *bytes = NULL;
     size_t length = 0;
+    options = FDL_OPTIONS(fdl_show_options, options);
     fdl_code code = fdl_resolve(repo, revision, &target, error);
     if (code == FDL_OK)
         code = fdl_version_load(repo, target.id, &result.version, &bytes, &length, error);
     if (code == FDL_OK)
         code = fdl_expiry_read(repo, target.id, &result.expiry, error);
     if (code == FDL_OK)
-        code = judge_signature(repo, bytes, length, options ? options->allowed_signers : NULL, &result, error);
+        code = judge_signature(repo, bytes, length, options->allowed_signers, &result, error);
     if (code == FDL_OK)
         code = fdl_dataset_read(repo, &result.version, &result.dataset, error);
     free(bytes);

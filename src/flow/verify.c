@@ -16,6 +16,7 @@
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
+#include "util/options.h"
 #include "util/text.h"
 
 /* ---- findings ------------------------------------------------------------------ */
@@ -386,6 +387,7 @@ void fdl_verify_clear(verify *v) {
 
 fdl_code fdl_verify(fdl_repo *repo, const fdl_verify_options *options, fdl_finding_callback callback, void *data,
                     fdl_verify_result *out, fdl_error *error) {
+    options = FDL_OPTIONS(fdl_verify_options, options);
     verify v = {
         .repo = repo,
         .store = fdl_repo_store(repo),

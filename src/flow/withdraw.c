@@ -23,6 +23,7 @@
 #include "flow/scratch.h"
 #include "flow/withdraw.h"
 #include "repo/layout.h"
+#include "util/options.h"
 #include "util/text.h"
 
 /* A version may come while we look for those that came: bounded all the same. */
@@ -370,6 +371,7 @@ static fdl_code take_away(fdl_wd *w, fdl_error *error) {
 
 fdl_code fdl_withdraw(fdl_repo *repo, const fdl_withdraw_options *options, fdl_withdraw_result *out,
                       fdl_error *error) {
+    options = FDL_OPTIONS(fdl_withdraw_options, options);
     fdl_wd w = {.repo = repo, .store = fdl_repo_store(repo), .options = options, .result = out};
     memset(out, 0, sizeof *out);
     fdl_code code = check_options(options, error);

@@ -12,6 +12,7 @@
 #include "page/page.h"
 #include "repo/dataset.h"
 #include "util/json.h"
+#include "util/options.h"
 #include "util/text.h"
 
 #define PAGE_LIMIT_BYTES (64u << 20)
@@ -347,6 +348,7 @@ static fdl_code history(page *p, fdl_error *error) {
 
 fdl_code fdl_page(fdl_repo *repo, const char *revision, const fdl_page_options *options, char **out,
                   size_t *length_bytes, fdl_error *error) {
+    options = FDL_OPTIONS(fdl_page_options, options);
     page p = {.repo = repo, .options = options, .first = !revision};
     fdl_html_init(&p.html, PAGE_LIMIT_BYTES, error);
     fdl_code code = load(&p, revision, error);

@@ -7,6 +7,7 @@
 #include "fdl.h"
 #include "page/page.h"
 #include "util/file.h"
+#include "util/options.h"
 #include "util/text.h"
 
 typedef struct site {
@@ -64,7 +65,7 @@ static fdl_code write_refs(site *s, fdl_error *error) {
 
 fdl_code fdl_site(fdl_repo *repo, const char *folder, const fdl_page_options *options, size_t *pages,
                   fdl_error *error) {
-    site s = {.repo = repo, .folder = folder, .options = *options};
+    site s = {.repo = repo, .folder = folder, .options = *FDL_OPTIONS(fdl_page_options, options)};
     s.options.files = true;
     fdl_code code = fdl_folder_make(folder, error);
     if (code == FDL_OK)
