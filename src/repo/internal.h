@@ -34,6 +34,10 @@ struct fdl_repo {
     char written_id[FDL_ID_BYTES]; /* "": not known any more */
 };
 
+/* fdl_store_read for the small files of a repository; over HTTP, a web page in a file's place is FDL_FAILED and says so. */
+fdl_code fdl_document_read(fdl_repo *repo, const char *key, size_t limit_bytes, char **bytes, size_t *length,
+                           fdl_object *object, fdl_error *error);
+
 /* FDL_NOT_FOUND "... is not a repository; make one with ...". */
 fdl_code fdl_not_a_repository(const fdl_repo *repo, fdl_error *error);
 

@@ -23,7 +23,7 @@ static fdl_code read_line(fdl_repo *repo, const char *key, char line[FDL_REF_BYT
     line[0] = '\0';
     if (etag)
         etag[0] = '\0';
-    fdl_code code = fdl_store_read(repo->store, key, FDL_LIMIT_REF_BYTES, &bytes, &length,
+    fdl_code code = fdl_document_read(repo, key, FDL_LIMIT_REF_BYTES, &bytes, &length,
                                    etag ? &object : NULL, error);
     if (code == FDL_REFUSED) /* too large: no ref, whatever it is */
         return FDL_OK;

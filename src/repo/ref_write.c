@@ -3,7 +3,7 @@
  * version becomes visible, and the one place where two writers meet.
  *
  *     put If-Match <etag as read>            (or If-None-Match: * for a new one)
- *       |-- done
+ *       |-- done                                        over HTTP it is read once more
  *       |-- refused, or the answer was lost: read the ref
  *             |-- holds ours, or a descendant of ours      done after all
  *             |-- holds what we expected: not landed       put again, a few times
@@ -118,6 +118,22 @@ static fdl_code put_ref(fdl_repo *repo, const char *full_name, const char *id, c
     return fdl_store_put(repo->store, full_name, &source, condition, NULL, error);
 }
 
+/* What answers 200 to everything, such as the login page of a network, has written nothing. */
+static fdl_code look_back(fdl_repo *repo, const char *full_name, const char *id, fdl_ref *now, bool *lost,
+                          fdl_error *error) {
+    fdl_error why;
+    if (strcmp(repo->store->ops->kind, "http") != 0)
+        return FDL_OK;
+    if (read_now(repo, full_name, now, &why) != FDL_OK)
+        return fdl_fail(error, FDL_UNCERTAIN, full_name, "whether '%s' was written is not known, try again: %s", full_name,
+                        why.message);
+    if (strcmp(now->id, id) == 0)
+        return FDL_OK;
+    *lost = true; /* others may have built on it */
+    return fdl_fail(error, FDL_CONFLICT, full_name, "'%s' says that it wrote '%s', which does not hold '%s': try again",
+                    fdl_repo_address(repo), full_name, id);
+}
+
 /*
  * Puts until it is known what became of it.  FDL_OK: the ref holds `id`.
  * FDL_CONFLICT with `now` filled: it holds something else.
@@ -131,6 +147,8 @@ static fdl_code put_and_settle(fdl_repo *repo, const char *full_name, const char
         *now = *expected;
     for (int i = 0; i < ATTEMPTS; i++) {
         code = put_ref(repo, full_name, id, now, error);
+        if (code == FDL_OK)
+            return look_back(repo, full_name, id, now, lost, error);
         if (code != FDL_CONFLICT && code != FDL_UNCERTAIN)
             return code;
         *lost = *lost || code == FDL_UNCERTAIN;

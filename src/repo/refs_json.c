@@ -27,7 +27,7 @@ static fdl_code read_document(fdl_repo *repo, json_t **out, char *etag, fdl_erro
     char *bytes = NULL;
     size_t length = 0;
     fdl_object object = {0};
-    fdl_code code = fdl_store_read(repo->store, FDL_KEY_REFS_JSON, FDL_LIMIT_REFS_JSON_BYTES, &bytes, &length,
+    fdl_code code = fdl_document_read(repo, FDL_KEY_REFS_JSON, FDL_LIMIT_REFS_JSON_BYTES, &bytes, &length,
                                    etag ? &object : NULL, error);
     if (code == FDL_OK) {
         if (etag)

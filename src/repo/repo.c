@@ -65,7 +65,7 @@ fdl_code fdl_repo_config(fdl_repo *repo, const fdl_config **out, fdl_error *erro
         size_t length = 0;
         fdl_error rule = {0};
         fdl_code code =
-            fdl_store_read(repo->store, FDL_KEY_CONFIG, FDL_LIMIT_CONFIG_BYTES, &bytes, &length, NULL, error);
+            fdl_document_read(repo, FDL_KEY_CONFIG, FDL_LIMIT_CONFIG_BYTES, &bytes, &length, NULL, error);
         if (code == FDL_NOT_FOUND)
             return fdl_not_a_repository(repo, error);
         if (code == FDL_OK) {

@@ -107,7 +107,7 @@ static fdl_code load(fdl_repo *repo, const char *key, json_t **document, char et
     char *bytes = NULL;
     size_t length = 0;
     fdl_object object = {0};
-    fdl_code code = fdl_store_read(repo->store, key, FDL_LIMIT_REQUEST_BYTES, &bytes, &length, &object, error);
+    fdl_code code = fdl_document_read(repo, key, FDL_LIMIT_REQUEST_BYTES, &bytes, &length, &object, error);
     if (code == FDL_OK)
         code = fdl_json_parse(bytes, length, key, document, error);
     if (code == FDL_OK)

@@ -243,7 +243,7 @@ fdl_code fdl_version_load(fdl_repo *repo, const char *id, fdl_version *out, char
     char *read = NULL;
     fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
     if (code == FDL_OK)
-        code = fdl_store_read(repo->store, key, FDL_LIMIT_VERSION_BYTES, &read, length_bytes, NULL, error);
+        code = fdl_document_read(repo, key, FDL_LIMIT_VERSION_BYTES, &read, length_bytes, NULL, error);
     if (code == FDL_NOT_FOUND)
         code = fdl_fail(error, FDL_NOT_FOUND, key, "no version '%s' in '%s'", id, fdl_repo_address(repo));
     if (code == FDL_OK)
@@ -301,7 +301,7 @@ fdl_code fdl_expiry_read_state(fdl_repo *repo, const char *id, fdl_expiry *out, 
     fdl_code code = fdl_key_version(key, id, FDL_FILE_EXPIRED, error);
     if (code != FDL_OK)
         return code;
-    code = fdl_store_read(repo->store, key, FDL_LIMIT_EXPIRED_BYTES, &bytes, &length, &object, error);
+    code = fdl_document_read(repo, key, FDL_LIMIT_EXPIRED_BYTES, &bytes, &length, &object, error);
     if (code == FDL_OK) {
         expiry.expired = true;
         code = parse_expiry(bytes, length, key, &expiry, error);

@@ -8,6 +8,7 @@
 
 #include "util/buf.h"
 #include "util/json.h"
+#include "util/text.h"
 
 /* No document of ours comes near; it bounds what a mistake can cost. */
 #define JSON_LIMIT_BYTES ((size_t)1 << 30)
@@ -43,6 +44,8 @@ fdl_code fdl_json_parse(const char *bytes, size_t length, const char *name, json
     if (!value) {
         /* jansson shows the place as " near '...'" at the end of its text. */
         const char *near = strstr(broken.text, " near '");
+        if (fdl_is_markup(bytes, length))
+            return fdl_fail(error, FDL_FAILED, name, "'%s' is a web page, or XML, where JSON should be", name);
         return fdl_fail(error, FDL_FAILED, name, "'%s' is not valid JSON, line %d: %s%s", name,
                         broken.line > 0 ? broken.line : 1, parse_reason(&broken), near ? near : "");
     }

@@ -89,6 +89,13 @@ bool fdl_str_starts(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+bool fdl_is_markup(const char *bytes, size_t length) {
+    size_t at = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (at < length && bytes[at] && strchr(" \t\r\n", bytes[at]))
+        at++;
+    return at < length && bytes[at] == '<';
+}
+
 bool fdl_str_ends(const char *text, const char *suffix) {
     size_t text_length = strlen(text);
     size_t suffix_length = strlen(suffix);

@@ -26,6 +26,9 @@ fdl_code fdl_str_format(char **out, fdl_error *error, const char *format, ...) F
 bool fdl_str_starts(const char *text, const char *prefix);
 bool fdl_str_ends(const char *text, const char *suffix);
 
+/* Whether it begins as HTML or XML does: with '<', but for blanks and a byte order mark. */
+bool fdl_is_markup(const char *bytes, size_t length);
+
 /* Copies into a fixed array; false (and "") when it does not fit. */
 bool fdl_str_fit(char *out, size_t out_bytes, const char *text);
 

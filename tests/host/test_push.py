@@ -287,6 +287,45 @@ def test_of_two_writers_one_is_told_to_redo_the_work(folder_site):
     folder_site.sound()
 
 
+# ---- a network that is none ---------------------------------------------------------------------------------------------
+
+PAGE = Answer(200, {"Content-Type": "text/html", "ETag": '"page"'}, b"<!DOCTYPE html>\n<title>Welcome</title>" + b" " * 9000 + b"log in")
+
+
+def test_a_login_page_that_answers_200_to_everything_takes_no_version(folder_site, tmp_path):
+    """From a request of a push on: what is not in the repository stays here, and the next push brings it."""
+    writer = Writer(folder_site)
+    writer.commit(ROWS)
+    writer.push()
+    writer.commit("INSERT INTO lake.t VALUES (1, 'x')")
+    folder_site.proxy.reset()
+    writer.push()
+    moves = next(seen.number for seen in folder_site.proxy.seen if seen.method == "PUT" and "/refs/" in seen.target)
+    for start in (3, moves - 1, moves, moves + 1):
+        version = writer.commit("INSERT INTO lake.t VALUES (2, 'x')")
+        folder_site.proxy.reset()
+        for number in range(start, 200):
+            folder_site.proxy.fault(number, PAGE)
+        answer = writer.push(code=FAILURE)
+        folder_site.proxy.reset()
+        assert "web page" in answer.complaint or "JSON" in answer.complaint, answer
+        assert writer.status()["pending"] == [version] and (folder_site.head() == version) == (start > moves)
+        writer.push()
+        assert folder_site.head() == version and writer.status()["pending"] == []
+    folder_site.sound()
+
+    # Who only reads is told what answers, and not that a file is broken.
+    folder_site.proxy.fault_next(None, "", PAGE, times=1000)
+    url, target = folder_site.url, tmp_path / "target"
+    for args in (
+        ("url", url), ("attach", url), ("attach", url, "--local"), ("log", url), ("log", url, "--all"), ("show", url, "v1"), ("branch", url),
+        ("diff", url, version, "main"), ("checkout", url, target), ("clone", url, target), ("verify", url, "--all"), ("init", url),
+    ):  # fmt: skip
+        answer = writer.fdl(*args, code=FAILURE)
+        assert "web page" in answer.complaint and not target.exists(), answer
+    assert "web page" in writer.fdl("doctor", url, code=FAILURE).stdout
+
+
 # ---- who may -----------------------------------------------------------------------------------------------------------
 
 

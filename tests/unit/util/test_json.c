@@ -41,6 +41,7 @@ static void test_broken_documents_are_told_with_line_and_reason(void **state) {
     broken("{\"a\":\"\\u0000\"}", "a NUL character");
     broken("[1]", "is not a JSON object");
     broken("\"text\"", "is not valid JSON");
+    broken("\xef\xbb\xbf\n <!DOCTYPE html>", "'fdl.json' is a web page, or XML, where JSON should be");
     expect_broken("{\"a\":1}\0", 8, "something follows its end");
     expect_broken(NULL, 0, "it ends too early");
 }
