@@ -11,8 +11,11 @@
  * what a branch needs.
  */
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "flow/checker.h"
 #include "flow/pending.h"
@@ -133,6 +136,61 @@ static fdl_code check_parent(admission *a, const char *branch, const char *expec
     return code;
 }
 
+/* ---- what a host would show ------------------------------------------------------------- */
+
+/* Whether `rest` is a symlink, or behind one, below the folder `top`.  `plain` is a folder that is not. */
+static bool behind_link(const char *top, const char *rest, char plain[PATH_MAX]) {
+    char path[2 * PATH_MAX];
+    struct stat info;
+    snprintf(path, sizeof path, "%s%s", top, rest);
+    size_t folder = (size_t)(strrchr(path, '/') - path);
+    bool known = strlen(plain) == folder && strncmp(plain, path, folder) == 0;
+    char *slash = path + (known ? folder : strlen(top) - 1); /* `top` may be one itself */
+    while (slash) {
+        slash = strchr(slash + 1, '/');
+        if (slash)
+            *slash = '\0';
+        if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+            return true;
+        if (slash)
+            *slash = '/';
+    }
+    snprintf(plain, PATH_MAX, "%.*s", (int)folder, path);
+    return false;
+}
+
+static fdl_code refuse_link(const char *key, fdl_error *error) {
+    return fdl_fail(error, FDL_REFUSED, key, "'%s' is a symlink or lies behind one, and no host shows that: put the file itself there",
+                    key);
+}
+
+/* No host follows a link but that of the data folder, so what is behind one is not there for readers. */
+static fdl_code refuse_links(admission *a, fdl_error *error) {
+    const fdl_version *version = &a->version;
+    const char *root = a->look.store->address, *data_dir = a->look.config->data_dir;
+    const char *names[] = {FDL_FILE_VERSION,   version->catalog.file.path, version->dataset.path,
+                           version->files.path, version->packed.path,       FDL_FILE_SIGNATURE};
+    const size_t count = sizeof names / sizeof *names;
+    char key[FDL_KEY_BYTES], plain[PATH_MAX] = "";
+    char *data = NULL;
+    if (strcmp(a->look.store->ops->kind, "folder") != 0)
+        return FDL_OK;
+    fdl_code code = fdl_str_format(&data, error, "%s%s", root, data_dir);
+    for (size_t i = 0; code == FDL_OK && i < count + version->other_count; i++) {
+        const char *name = i < count ? names[i] : version->others[i - count].file.path;
+        code = name ? fdl_key_version(key, version->id, name, error) : FDL_OK;
+        if (code == FDL_OK && name && behind_link(root, key, plain))
+            code = refuse_link(key, error);
+    }
+    for (size_t i = 0; code == FDL_OK && i < a->needed.count; i++)
+        if (behind_link(data, a->needed.items[i].path, plain)) {
+            snprintf(key, sizeof key, "%s%s", data_dir, a->needed.items[i].path);
+            code = refuse_link(key, error);
+        }
+    free(data);
+    return code;
+}
+
 /* ---- the whole ------------------------------------------------------------------------- */
 
 static fdl_code read_version(admission *a, const char *id, fdl_error *error) {
@@ -175,7 +233,7 @@ static fdl_code look_at(admission *a, fdl_error *error) {
     }
     if (code == FDL_OK)
         code = fdl_needed_check(a->look.repo, NULL, &a->needed, error);
-    return code;
+    return code == FDL_OK ? refuse_links(a, error) : code;
 }
 
 fdl_code fdl_admit(fdl_repo *repo, const char *branch, const char *expected, const char *id, fdl_error *error) {

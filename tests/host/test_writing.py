@@ -239,6 +239,26 @@ def test_a_data_file_that_never_came_keeps_the_branch_where_it_is(host, story, t
     assert new.point(host, token).status == 409
 
 
+def test_what_a_symlink_leads_to_is_not_served_and_so_not_admitted(repo, story, roles, tmp_path):
+    """But for the data folder itself, which may lie on another disk when the host starts."""
+    new, (file, tokens) = story.second, roles
+    repo.data.rename(tmp_path / "disk")
+    repo.data.symlink_to(tmp_path / "disk")
+    with Host(repo.folder, "--tokens", file) as host:
+        new.upload(host, tokens["write"])
+        for key in (new.data[0], new.key("dataset.json"), str(Path(new.data[0]).parent)):
+            path, away = repo.folder / key, tmp_path / "away"
+            path.rename(away)
+            path.symlink_to(away)
+            answer = new.point(host, tokens["write"])
+            assert (answer.status, answer.error) == (409, "refused") and answer.json["error"]["key"].startswith(key), answer.body
+            assert "symlink" in answer.json["error"]["message"] and host.get(f"/{answer.json['error']['key']}").status == 404
+            path.unlink()
+            away.rename(path)
+        assert new.point(host, tokens["write"]).status == 200
+        assert host.get(f"/{new.data[0]}").body == new.files[new.data[0]]
+
+
 # ---- refs ------------------------------------------------------------------------------------------------------------------
 
 
