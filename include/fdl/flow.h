@@ -60,7 +60,8 @@ FDL_API fdl_code fdl_location_for_duckdb(fdl_repo *repo, fdl_location *location,
  * Fetches the catalog, packed where the version has it so, proves it, and keeps it
  * in the user's cache, $XDG_CACHE_HOME/fdl/catalogs/: the statement then names that
  * file.  What is there already is proved and not fetched.  Files that nobody asked
- * for in 30 days are deleted when another one comes.
+ * for in 30 days are deleted when another one comes.  A cache that may only be read
+ * serves with what it has.
  */
 FDL_API fdl_code fdl_location_keep(fdl_repo *repo, fdl_location *location, fdl_error *error);
 

@@ -46,6 +46,11 @@ static fdl_code lock(const char *folder, int *fd, fdl_error *error) {
 
 /* ---- using ----------------------------------------------------------------------- */
 
+/* A cache that we may only read is cleared up by whoever keeps it, and needs no mark of ours. */
+static bool may_only_read(int why) {
+    return why == EACCES || why == EPERM || why == EROFS;
+}
+
 /* One that was never attached to write has no .wal beside it, and DuckDB would read on in that. */
 static fdl_code mark_as_used(const char *folder, const char *path, fdl_error *error) {
     char *wal = NULL;
@@ -53,9 +58,11 @@ static fdl_code mark_as_used(const char *folder, const char *path, fdl_error *er
     fdl_code code = fdl_str_format(&wal, error, "%s.wal", path);
     if (code == FDL_OK)
         code = lock(folder, &fd, error);
-    if (code == FDL_OK && utimensat(AT_FDCWD, path, NULL, 0) != 0 && errno != ENOENT)
+    if (code == FDL_DENIED) /* nor is there a lock in it */
+        code = FDL_OK;
+    if (code == FDL_OK && utimensat(AT_FDCWD, path, NULL, 0) != 0 && errno != ENOENT && !may_only_read(errno))
         code = fdl_file_error(error, "mark", path, errno);
-    if (code == FDL_OK)
+    if (code == FDL_OK && fdl_file_exists(wal))
         code = fdl_file_remove(wal, error);
     fdl_lock_release(fd);
     free(wal);
@@ -147,7 +154,12 @@ fdl_code fdl_location_keep(fdl_repo *repo, fdl_location *location, fdl_error *er
     if (code == FDL_OK)
         code = mark_as_used(folder, path, error);
     if (code == FDL_OK && !is_sound(path, file)) {
-        code = fetch(repo, location, file, path, error);
+        code = access(folder, W_OK) == 0
+                   ? fetch(repo, location, file, path, error)
+                   : fdl_fail(error, FDL_DENIED, folder,
+                              "'%s' has no catalog of that version and cannot be written to; set XDG_CACHE_HOME to a "
+                              "folder of yours",
+                              folder);
         if (code == FDL_OK)
             remove_unused(folder);
     }

@@ -423,7 +423,7 @@ fdl_code fdl_path_folder(const char *path, char **out, fdl_error *error) {
 /* Opens the lock file; one that only its owner may write can still be locked by reading. */
 static int open_lock(const char *path) {
     int fd = open_file(path, O_RDWR | O_CREAT);
-    if (fd < 0 && errno == EACCES) {
+    if (fd < 0 && (errno == EACCES || errno == EROFS)) {
         fd = open_file(path, O_RDONLY);
         if (fd < 0)
             errno = EACCES;

@@ -4,6 +4,7 @@ What the program prints is pasted into DuckDB as it is.  Requests are counted by
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -415,6 +416,18 @@ def test_a_local_attach_fetches_the_catalog_once_and_packed_and_proves_it_each_t
         folder_lake.fdl("checkout", mirror, tmp_path / f"{number}.sqlite")
         if number == 1:
             packed.unlink()
+
+    # A cache that others keep, and that we may only read, serves as it is.
+    attach()
+    cache = shlex.quote(str(kept))
+    script = f'export XDG_CACHE_HOME={shlex.quote(str(tmp_path / "cache"))}; mount --bind {cache} {cache}; mount -o remount,bind,ro {cache}; exec "$@"'
+    for with_lock in (True, False):
+        (kept / "lock").touch() if with_lock else (kept / "lock").unlink()
+        told = harness.mounted(script, "attach", url, "--local")
+        assert (told.code, told.stdout.strip(), told.stderr) == (OK, said["attach"], ""), told
+    file.unlink()
+    told = harness.mounted(script, "attach", url, "--local")
+    assert told.code == FAILURE and told.complaint.endswith("has no catalog of that version and cannot be written to; set XDG_CACHE_HOME to a folder of yours"), told
     folder_lake.variables = {"XDG_CACHE_HOME": "relative", "HOME": None}
     assert "XDG_CACHE_HOME" in attach(code=USAGE).json["error"]["message"]
 
