@@ -66,6 +66,7 @@ typedef struct fdl_source {
     const void *bytes;
     size_t length_bytes;
     const char *path;   /* a file; wins over bytes */
+    bool given;         /* that file is the store's now: it may be gone after the put, and nobody else writes to it */
     const char *sha256; /* hex, if known: sent along so that the store can check; may be NULL */
     fdl_moved moved;    /* told by stores that take their time, the sum of one put being its length; may be NULL */
     void *moved_data;
@@ -151,6 +152,13 @@ typedef struct fdl_store_ops {
      */
     fdl_code (*put)(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                     fdl_object *object, fdl_error *error);
+
+    /*
+     * Makes out a folder of this machine where a file that is given to a put had
+     * best be made, as "<name>.tmp": from there it costs no copy.  Released with
+     * free().  NULL: any place is as good.
+     */
+    fdl_code (*place)(fdl_store *store, char **folder, fdl_error *error);
 
     /*
      * Tells what is about to be put, all in one go, so that a store behind a
@@ -247,6 +255,8 @@ FDL_API fdl_code fdl_store_size(fdl_store *store, const char *key, uint64_t *siz
 FDL_API fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                                fdl_object *object, fdl_error *error);
 FDL_API fdl_code fdl_store_remove(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);
+/* `*folder` is NULL where any place does. */
+FDL_API fdl_code fdl_store_place(fdl_store *store, char **folder, fdl_error *error);
 FDL_API fdl_code fdl_store_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error);
 FDL_API fdl_code fdl_store_vouched(fdl_store *store, bool *out, fdl_error *error);
 FDL_API fdl_code fdl_store_list(fdl_store *store, const char *prefix, fdl_depth depth, fdl_entry_callback callback,

@@ -59,7 +59,7 @@ static fdl_code rely_on(cloning *c, const char *key, uint64_t size_bytes, bool t
     return c->relying && (there || c->target->can_list) ? fdl_relied_add(&c->relied, "", key, size_bytes, error) : FDL_OK;
 }
 
-static fdl_code send(cloning *c, const char *key, const char *path, fdl_error *error) {
+static fdl_code send(cloning *c, const char *key, const char *path, bool given, fdl_error *error) {
     uint64_t size = 0;
     bool is_data = fdl_str_starts(key, c->config->data_dir); /* expected by then, all of a version's at once */
     fdl_code code = is_data ? FDL_OK : fdl_file_size(path, &size, error);
@@ -67,7 +67,7 @@ static fdl_code send(cloning *c, const char *key, const char *path, fdl_error *e
         fdl_meter_expect(c->meter, 1, size);
     if (code == FDL_OK && fdl_str_starts(key, FDL_KEY_VERSIONS))
         code = rely_on(c, key, size, false, error);
-    return code != FDL_OK ? code : fdl_upload(c->target, key, path, NULL, &c->result->sent, c->meter, error);
+    return code != FDL_OK ? code : fdl_upload(c->target, key, path, given, NULL, &c->result->sent, c->meter, error);
 }
 
 static fdl_code prove(const char *key, const char *path, const char *sha256, fdl_error *error) {
@@ -82,11 +82,11 @@ static fdl_code prove(const char *key, const char *path, const char *sha256, fdl
 /* `sha256` may be NULL: nothing says what it should be.  No more than the limit is taken, UINT64_MAX being none. */
 static fdl_code copy_proved(cloning *c, const char *key, uint64_t limit_bytes, const char *sha256, fdl_error *error) {
     fdl_local_file file = {0};
-    fdl_code code = fdl_local_file_get(c->source, c->scratch, key, limit_bytes, &file, error);
+    fdl_code code = fdl_local_file_get(c->source, c->place ? c->place : c->scratch, key, limit_bytes, &file, error);
     if (code == FDL_OK && sha256)
         code = prove(key, file.path, sha256, error);
     if (code == FDL_OK)
-        code = send(c, key, file.path, error);
+        code = send(c, key, file.path, file.temporary && c->place, error);
     fdl_local_file_clear(&file);
     return code;
 }
@@ -279,6 +279,8 @@ static fdl_code copy_data(cloning *c, const fdl_version *version, const char *ca
     if (!c->data_open)
         code = fdl_keyset_open(c->target, c->config->data_dir, &c->data, error);
     c->data_open = c->data_open || code == FDL_OK;
+    if (code == FDL_OK && !c->place)
+        code = fdl_store_place(c->target, &c->place, error);
     if (code == FDL_OK)
         code = list_wanted(c, version, catalog, &wanted, error);
     for (size_t i = 0; i < wanted.count; i++)
@@ -323,7 +325,7 @@ static fdl_code copy_packed(cloning *c, const fdl_version *version, bool *sound,
         *sound = prove(key, file.path, version->packed.sha256, &unsound) == FDL_OK;
     }
     if (code == FDL_OK && *sound)
-        code = send(c, key, file.path, error);
+        code = send(c, key, file.path, false, error);
     fdl_local_file_clear(&file);
     return code;
 }
@@ -409,7 +411,7 @@ static fdl_code copy_content(cloning *c, const fdl_version *version, fdl_error *
     if (code == FDL_OK)
         code = offer_packed(c, version, packed, error);
     if (code == FDL_OK && !there)
-        code = send(c, key, catalog, error);
+        code = send(c, key, catalog, false, error);
     if (catalog)
         unlink(catalog);
     free(catalog);
@@ -543,6 +545,7 @@ static fdl_code copy_versions(cloning *c, fdl_error *error) {
 static void clone_clear(cloning *c) {
     fdl_meter_end(c->meter);
     fdl_scratch_remove(c->scratch);
+    free(c->place);
     for (size_t i = 0; i < c->step_count; i++)
         fdl_version_clear(&c->steps[i].version);
     free(c->steps);

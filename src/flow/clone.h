@@ -52,6 +52,7 @@ typedef struct cloning {
     fdl_fileset looked;      /* data files that were, for an earlier version */
     fdl_map asked;           /* originals looked at, which many versions may list */
     char *scratch;           /* a folder of this machine */
+    char *place;             /* the same, where the target takes files without a copy; NULL: any */
     fdl_meter *meter;
 } cloning;
 

@@ -181,7 +181,7 @@ static fdl_code copy_file(void *data, size_t index, fdl_error *error) {
         code = fdl_fail(error, FDL_REFUSED, file.path, "'%s' has %llu bytes, but the catalog records %llu", file.path,
                         (unsigned long long)size, (unsigned long long)needed->size_bytes);
     if (code == FDL_OK)
-        code = fdl_upload(fdl_repo_store(m->repo), key, file.path, NULL, &m->result->copied, m->meter, error);
+        code = fdl_upload(fdl_repo_store(m->repo), key, file.path, file.temporary, NULL, &m->result->copied, m->meter, error);
     fdl_local_file_clear(&file);
     free(key);
     return code;

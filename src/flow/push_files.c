@@ -218,7 +218,7 @@ static fdl_code announce(upload *u, size_t start, size_t end, fdl_error *error) 
 static fdl_code upload_one(upload *u, item *one, fdl_error *error) {
     fdl_sent mine = {0};
     fdl_code code =
-        fdl_upload(u->store, one->key, one->path, one->sha256[0] ? one->sha256 : NULL, &mine, u->meter, error);
+        fdl_upload(u->store, one->key, one->path, false, one->sha256[0] ? one->sha256 : NULL, &mine, u->meter, error);
     one->sent = mine.files > 0;
     __atomic_add_fetch(&u->sent->files, mine.files, __ATOMIC_RELAXED);
     __atomic_add_fetch(&u->sent->bytes, mine.bytes, __ATOMIC_RELAXED);

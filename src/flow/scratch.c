@@ -40,7 +40,7 @@ fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *k
         return fdl_str_format(&out->path, error, "%s%s", store->address, key);
     fdl_code code = fdl_uuid_v4(name, error);
     if (code == FDL_OK)
-        code = fdl_str_format(&file.path, error, "%s/%s", scratch, name);
+        code = fdl_str_format(&file.path, error, "%s/%s.tmp", scratch, name);
     if (code == FDL_OK)
         code = fdl_store_fetch(store, key, limit_bytes, file.path, error);
     if (code == FDL_OK)

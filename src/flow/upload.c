@@ -30,10 +30,10 @@ static void count(void *data, int64_t bytes) {
     fdl_meter_moved(t->meter, bytes);
 }
 
-fdl_code fdl_upload(fdl_store *store, const char *key, const char *path, const char *sha256, fdl_sent *sent,
-                    fdl_meter *meter, fdl_error *error) {
+fdl_code fdl_upload(fdl_store *store, const char *key, const char *path, bool given, const char *sha256,
+                    fdl_sent *sent, fdl_meter *meter, fdl_error *error) {
     tally told = {.meter = meter};
-    fdl_source source = {.path = path, .sha256 = sha256, .moved = count, .moved_data = &told};
+    fdl_source source = {.path = path, .given = given, .sha256 = sha256, .moved = count, .moved_data = &told};
     uint64_t size = 0;
     fdl_code code = fdl_file_size(path, &size, error);
     if (code == FDL_OK)

@@ -374,6 +374,7 @@ static const fdl_store_ops folder_ops = {
     .head = folder_head,
     .size = folder_size,
     .put = fdl_folder_put,
+    .place = fdl_folder_place,
     .remove = fdl_folder_delete,
     .list = folder_list,
     .sync = fdl_folder_sync_key,

@@ -57,6 +57,7 @@ fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_bu
 fdl_code fdl_folder_lock(fdl_store *store, int *lock, fdl_error *error);
 
 /* The writing half. */
+fdl_code fdl_folder_place(fdl_store *store, char **folder, fdl_error *error);
 fdl_code fdl_folder_put(fdl_store *store, const char *key, const fdl_source *source, fdl_condition condition,
                         fdl_object *object, fdl_error *error);
 fdl_code fdl_folder_delete(fdl_store *store, const char *key, fdl_condition condition, fdl_error *error);

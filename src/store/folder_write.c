@@ -1,7 +1,8 @@
 /*
  * folder_write.c - a store in a folder of this machine: writing.
  *
- *   stage     the bytes under <root>/.fdl/tmp/, on the disk
+ *   stage     the bytes under <root>/.fdl/tmp/, on the disk; a file that is given
+ *             lies there, or elsewhere on this file system, already
  *   publish   IF_ABSENT: take the name unless it is taken, in one step
  *             others:    under the lock: look, compare, take the name
  *   sync      the folder and those above it
@@ -52,14 +53,24 @@ static void unstage(staged *s) {
     free(s->target);
 }
 
-static fdl_code create_temp(const fdl_store *store, staged *s, fdl_error *error) {
+fdl_code fdl_folder_place(fdl_store *store, char **folder, fdl_error *error) {
+    char *path = NULL;
+    fdl_code code = fdl_str_format(&path, error, "%s" FDL_SCRATCH_NAME "/tmp", store->address);
+    if (code == FDL_OK)
+        code = fdl_folder_make(path, error);
+    if (code == FDL_OK)
+        *folder = path;
+    else
+        free(path);
+    return code;
+}
+
+static fdl_code create_temp(fdl_store *store, staged *s, fdl_error *error) {
     char *folder = NULL;
     char *near = NULL;
-    fdl_code code = fdl_str_format(&folder, error, "%s" FDL_SCRATCH_NAME "/tmp", store->address);
+    fdl_code code = fdl_folder_place(store, &folder, error);
     if (code == FDL_OK)
         code = fdl_str_format(&near, error, "%s/put", folder);
-    if (code == FDL_OK)
-        code = fdl_folder_make(folder, error);
     if (code == FDL_OK)
         code = fdl_temp_create(near, &s->temp, &s->fd, error);
     free(folder);
@@ -76,6 +87,20 @@ static fdl_code fill_temp(const staged *s, const fdl_source *source, fdl_error *
     fdl_code code = fdl_fd_copy(from, source->path, s->fd, s->target, error);
     close(from);
     return code;
+}
+
+/* A file that is given needs no copy, if it lies where it can be renamed from; else `s->temp` stays NULL. */
+static fdl_code take_given(const fdl_store *store, const fdl_source *source, staged *s, fdl_error *error) {
+    struct stat root, file;
+    int fd = open(source->path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return fdl_file_error(error, "read", source->path, errno);
+    if (fstat(fd, &file) != 0 || stat(store->address, &root) != 0 || root.st_dev != file.st_dev) {
+        close(fd);
+        return FDL_OK;
+    }
+    s->fd = fd;
+    return fdl_str_copy(&s->temp, source->path, error);
 }
 
 static fdl_code check_sha256(const staged *s, const char *key, const char *expected, fdl_error *error) {
@@ -400,9 +425,12 @@ static fdl_code check_early(const fdl_store *store, const char *key, const char 
     return FDL_OK;
 }
 
-static fdl_code stage(const fdl_store *store, const char *key, const fdl_source *source, staged *s, fdl_error *error) {
-    fdl_code code = create_temp(store, s, error);
-    if (code == FDL_OK)
+static fdl_code stage(fdl_store *store, const char *key, const fdl_source *source, staged *s, fdl_error *error) {
+    fdl_code code = source->path && source->given ? take_given(store, source, s, error) : FDL_OK;
+    bool copied = code == FDL_OK && !s->temp;
+    if (copied)
+        code = create_temp(store, s, error);
+    if (copied && code == FDL_OK)
         code = fill_temp(s, source, error);
     if (code == FDL_OK)
         code = fdl_fd_sync(s->fd, s->target, error);

@@ -170,6 +170,11 @@ fdl_code fdl_store_put(fdl_store *store, const char *key, const fdl_source *sour
     return code == FDL_OK ? store->ops->put(store, key, source, condition, object, error) : code;
 }
 
+fdl_code fdl_store_place(fdl_store *store, char **folder, fdl_error *error) {
+    *folder = NULL;
+    return store->ops->place ? store->ops->place(store, folder, error) : FDL_OK;
+}
+
 fdl_code fdl_store_announce(fdl_store *store, fdl_announced *files, size_t count, fdl_error *error) {
     fdl_code code = FDL_OK;
     for (size_t i = 0; i < count && code == FDL_OK; i++) {

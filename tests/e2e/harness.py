@@ -4,7 +4,9 @@ Nothing here knows the inside of fdl. The program is run as a person runs it, Du
 the program printed, and a repository is looked at as the files that it consists of.
 """
 
+import functools
 import hashlib
+import http.server
 import json
 import os
 import re
@@ -14,8 +16,9 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -300,6 +303,23 @@ def traced(strace_options, *args, env=None):
         # Killed, strace ends as its child did.
         code = 128 - done.returncode if done.returncode < 0 else done.returncode
         return Answer(code, done.stdout.decode(), done.stderr.decode()), trace.read()
+
+
+@contextmanager
+def served(folder):
+    """A plain web server for the files of a folder."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 KILLED = 128 + 9

@@ -1,7 +1,7 @@
 """The power fails: what was not synced is gone, in every way a disk may have it. What was reported as pushed is there.
 
-A push is run once and its system calls are written down. They are replayed on a disk made of Python, which keeps apart what a
-program sees and what has reached the disk: the bytes of a file with its fsync, a name with the fsync of its folder.
+A push, or a clone, is run once and its system calls are written down. They are replayed on a disk made of Python, which keeps
+apart what a program sees and what has reached the disk: the bytes of a file with its fsync, a name with the fsync of its folder.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import re
 import shutil
 
 import pytest
-from harness import Lake, duck, fdl, traced
+from harness import Lake, duck, fdl, served, traced
 
 CALLS = "openat,write,writev,pwrite64,copy_file_range,sendfile,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate"
 
@@ -142,6 +142,23 @@ def lay_out(state, folder):
         path.write_bytes(data)
 
 
+def check(root, disk, trace, dice, before, after):
+    """Whatever the disk holds after each of the traced changes is the version `before` or `after`, and `after` in the end."""
+    moments = [(step, disk.moment()) for step in disk.replay(trace)]
+    disk.learn()
+    found = []
+    for step, moment in moments:
+        for names, has_bytes in states(moment, dice):
+            found.append(version_of(disk.contents(names, has_bytes)))
+            assert found[-1] in (before, after), step
+    print(f"{len(found)} states of the disk after {len(moments)} changes")
+    assert len(moments) > 20 and set(found) == {before, after}
+    last = disk.contents(*next(states(disk.moment(), dice)))
+    assert version_of(last) == after, "reported is what a power loss takes away"
+    lay_out(last, root)
+    fdl("verify", root, "--all")
+
+
 @pytest.mark.parametrize("which", ["the first push", "the second push"])
 def test_what_was_reported_as_pushed_is_there_after_a_power_loss(tmp_path, which):
     root, before = tmp_path / "repo", None
@@ -163,19 +180,21 @@ def test_what_was_reported_as_pushed_is_there_after_a_power_loss(tmp_path, which
     assert answer.code == 0, answer
     after = lake.repo.head()
 
-    moments = [(step, disk.moment()) for step in disk.replay(trace)]
-    disk.learn()
-    found = []
-    for step, moment in moments:
-        for names, has_bytes in states(moment, dice):
-            found.append(version_of(disk.contents(names, has_bytes)))
-            assert found[-1] in (before, after), step
-    print(f"{len(found)} states of the disk after {len(moments)} changes")
-    assert len(moments) > 20 and set(found) == {before, after}
-    last = disk.contents(*next(states(disk.moment(), dice)))
-    assert version_of(last) == after, "push reported what a power loss takes away"
-    lay_out(last, root)
-    fdl("verify", root, "--all")
+    check(root, disk, trace, dice, before, after)
     with duck(fdl("attach", root).attach) as con:
         assert con.execute("SELECT count(*) FROM lake.u").fetchone() == (100,)
     lake.publish("INSERT INTO lake.u VALUES (7)")
+
+
+def test_what_was_reported_as_cloned_is_there_after_a_power_loss(tmp_path):
+    lake, root = Lake(tmp_path), tmp_path / "mirror"
+    lake.checkout()
+    lake.publish("CREATE TABLE lake.t AS SELECT range::INT AS i FROM range(100)")
+    lake.publish("INSERT INTO lake.t SELECT range FROM range(100)")
+    disk = Disk(root)
+    with served(lake.repo.folder) as url:
+        answer, trace = traced(TRACING, "clone", url, root, "--all", "--jobs", "1")
+    assert answer.code == 0, answer
+    check(root, disk, trace, random.Random(0), None, lake.repo.head())
+    with duck(fdl("attach", root).attach) as con:
+        assert con.execute("SELECT count(*) FROM lake.t").fetchone() == (200,)

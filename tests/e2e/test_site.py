@@ -1,18 +1,14 @@
 """fdl site: pages that tell what a repository holds, in a real browser, whatever its names are made of."""
 
-import contextlib
-import functools
 import html.parser
-import http.server
 import json
 import re
 import subprocess
 import tempfile
-import threading
 
 import pytest
 
-from harness import NOT_FOUND, Lake, duck, fdl
+from harness import NOT_FOUND, Lake, duck, fdl, served
 
 HOSTILE = '<img src=x onerror="document.title=1">'
 TEXTS = [HOSTILE, "</code></pre><script>document.title=2</script>", "a & b < c", "turn \u202e around", "bell \x07"]
@@ -30,23 +26,6 @@ class Page(html.parser.HTMLParser):
         self.tags.append(tag)
         self.attributes += [name for name, _ in attrs]
         self.links += [value for name, value in attrs if name in ("href", "src")]
-
-
-@contextlib.contextmanager
-def served(folder):
-    """A plain web server for the pages."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def browser(url, *options):

@@ -139,6 +139,9 @@ static void test_a_file_is_put_as_its_bytes(void **state) {
         fdl_source source = {.bytes = "not these", .length_bytes = 9, .path = path, .sha256 = digest};
         expect_ok(fdl_store_put(store, "data/x.parquet", &source, always, &object, &error), &error);
         expect_bytes(store, "data/x.parquet", bytes, sizes[i], &object);
+        source.given = true;
+        expect_ok(fdl_store_put(store, "data/y.parquet", &source, always, &object, &error), &error);
+        expect_bytes(store, "data/y.parquet", bytes, sizes[i], &object);
         free(path);
         free(bytes);
     }

@@ -490,19 +490,24 @@ static int use_two_disks(void *store, int number) {
     fdl_object seen = {0};
     fdl_source one = source_of("one");
     fdl_source two = source_of("two");
-    char *shared = NULL;
-    bool good = put_data_elsewhere(&shared) &&
+    char *shared = NULL, *afar = test_path(root, "data/afar");
+    fdl_source given = {.path = afar, .given = true};
+    bool good = put_data_elsewhere(&shared) && fdl_file_write(afar, "afar", 4, &problem) == FDL_OK &&
+                fdl_store_put(store, "here", &given, if_absent, NULL, &problem) == FDL_OK &&
+                fdl_store_put(store, "data/t/given", &given, if_absent, NULL, &problem) == FDL_OK &&
+                fdl_store_put(store, "here", &one, if_absent, NULL, &problem) == FDL_CONFLICT &&
                 fdl_store_put(store, "data/t/x", &one, if_absent, &made, &problem) == FDL_OK &&
                 fdl_store_head(store, "data/t/x", &seen, &problem) == FDL_OK && strcmp(made.etag, seen.etag) == 0 &&
                 fdl_store_put(store, "data/t/y", &one, always, NULL, &problem) == FDL_OK &&
                 fdl_store_put(store, "data/t/x", &two, if_absent, NULL, &problem) == FDL_CONFLICT &&
                 fdl_store_put(store, "data/t/x", &two, always, NULL, &problem) == FDL_UNSUPPORTED &&
-                count_keys(store, "") == 2 && count_temps() == 0;
+                count_keys(store, "") == 5 && count_temps() == 0;
     if (!good)
         print_error("on two disks: %s\n", problem.message);
     if (shared)
         fdl_folder_remove(shared, &problem);
     free(shared);
+    free(afar);
     return !good;
 }
 

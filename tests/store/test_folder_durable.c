@@ -112,6 +112,22 @@ static void test_bytes_reach_the_disk_before_their_name_and_the_name_before_the_
     expect_calls("sync:TEMP name:/y sync:");
 }
 
+static void test_a_given_file_reaches_the_disk_before_it_is_renamed(void **state) {
+    fdl_store *store = *state;
+    char *folder = NULL;
+    prepare(store);
+    expect_ok(fdl_store_place(store, &folder, &error), &error);
+    char *path = test_path(folder, "put.x.tmp");
+    fdl_source source = {.path = path, .given = true};
+    expect_ok(fdl_file_write(path, "bytes", 5, &error), &error);
+    fdl_buf_clear(&calls);
+    expect_ok(fdl_store_put(store, "a/x", &source, (fdl_condition){.kind = FDL_IF_ABSENT}, NULL, &error), &error);
+    expect_calls("sync:TEMP name:/a/x sync:/a sync:");
+    assert_false(fdl_file_exists(path));
+    free(path);
+    free(folder);
+}
+
 static void test_a_folder_made_by_somebody_else_is_synced_with_all_above(void **state) {
     prepare(*state);
     char *path = test_path(root, "a/b/c/d");
@@ -184,6 +200,7 @@ static void test_a_written_file_reaches_the_disk_before_its_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         own_test(test_bytes_reach_the_disk_before_their_name_and_the_name_before_the_answer),
+        own_test(test_a_given_file_reaches_the_disk_before_it_is_renamed),
         own_test(test_a_folder_made_by_somebody_else_is_synced_with_all_above),
         own_test(test_the_folders_above_are_synced_once),
         own_test(test_a_folder_made_anew_is_another_one),
