@@ -263,7 +263,7 @@ static fdl_code list_as_folder(walk *w, const chain *above, fdl_error *error) {
     bool found = false;
     walk below = {.path = w->path,
                   .root_length = w->root_length,
-                  .depth = FDL_ALL_LEVELS,
+                  .depth = FDL_ALL_NAMES,
                   .callback = stop_at_first,
                   .data = &found};
     fdl_code code = list_folder(&below, "", above, error);
@@ -273,27 +273,27 @@ static fdl_code list_as_folder(walk *w, const chain *above, fdl_error *error) {
     return w->callback(w->data, &(fdl_entry){.key = w->path.data + w->root_length, .folder = true}, error);
 }
 
-/* The entry whose path stands in w->path.  What vanished meanwhile, and names that are no keys, are passed over. */
-static fdl_code list_entry(walk *w, const chain *above, fdl_error *error) {
-    struct stat info;
-    const char *key = w->path.data + w->root_length;
-    if (fdl_key_check(key, NULL) != FDL_OK || stat(w->path.data, &info) != 0)
-        return FDL_OK;
-    if (S_ISDIR(info.st_mode)) {
-        fdl_code code = fdl_buf_add_str(&w->path, "/", error);
-        if (code != FDL_OK)
-            return code;
-        return w->depth == FDL_ONE_LEVEL ? list_as_folder(w, above, error) : list_folder(w, "", above, error);
-    }
-    if (!S_ISREG(info.st_mode))
-        return FDL_OK;
-    fdl_entry entry = {.key = key,
-                       .object = {.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim)}};
-    return w->callback(w->data, &entry, error);
+/* One name in a folder, and what it was when the folder was read.  There may be a million. */
+typedef struct item {
+    char *name;
+    uint64_t size_bytes;
+    int64_t modified_ms;
+    mode_t mode;
+} item;
+
+typedef struct items {
+    item *list;
+    size_t count;
+} items;
+
+static void items_clear(items *found) {
+    for (size_t i = 0; i < found->count; i++)
+        free(found->list[i].name);
+    free(found->list);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const item *)a)->name, ((const item *)b)->name);
 }
 
 static bool is_hidden(const walk *w, const char *name) {
@@ -301,28 +301,76 @@ static bool is_hidden(const walk *w, const char *name) {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (at_root && strcmp(name, FDL_SCRATCH_NAME) == 0);
 }
 
-/* Opens nothing while the callback runs, so that it may delete what it is told, and depth costs no descriptors. */
-static fdl_code list_names(walk *w, const char *start, const chain *here, fdl_error *error) {
-    struct dirent **names;
-    int count = scandir(w->path.data, &names, NULL, by_name);
-    if (count < 0 && is_gone(errno))
-        return FDL_OK;
-    if (count < 0)
-        return fdl_file_error(error, "list", w->path.data, errno);
-
-    fdl_code code = FDL_OK;
-    size_t length = w->path.length;
-    for (int i = 0; i < count; i++) {
-        if (code == FDL_OK && !is_hidden(w, names[i]->d_name) && fdl_str_starts(names[i]->d_name, start)) {
-            code = fdl_buf_add_str(&w->path, names[i]->d_name, error);
-            if (code == FDL_OK)
-                code = list_entry(w, here, error);
-            w->path.length = length;
-            w->path.data[length] = '\0';
-        }
-        free(names[i]);
+/* What stands behind a name; false when it vanished meanwhile. */
+static bool look(const walk *w, DIR *folder, const struct dirent *entry, item *out) {
+    struct stat info;
+    bool by_type = w->depth == FDL_ALL_NAMES && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN;
+    if (by_type) {
+        *out = (item){.mode = DTTOIF(entry->d_type)};
+        return true;
     }
-    free(names);
+    /* From the folder: a path from the root is a walk each. */
+    if (fstatat(dirfd(folder), entry->d_name, &info, 0) != 0)
+        return false;
+    *out = (item){.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim), .mode = info.st_mode};
+    return true;
+}
+
+/* What is in the open folder and starts with `start`. */
+static fdl_code read_items(const walk *w, DIR *folder, const char *start, items *found, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    struct dirent *entry;
+    while (code == FDL_OK && (errno = 0, entry = readdir(folder)) != NULL) {
+        item made;
+        if (is_hidden(w, entry->d_name) || !fdl_str_starts(entry->d_name, start) || !look(w, folder, entry, &made))
+            continue;
+        code = fdl_grow(&found->list, found->count, sizeof *found->list, error);
+        if (code == FDL_OK)
+            code = fdl_str_copy(&made.name, entry->d_name, error);
+        if (code == FDL_OK)
+            found->list[found->count++] = made;
+    }
+    if (code == FDL_OK && errno != 0 && !entry)
+        code = fdl_file_error(error, "list", w->path.data, errno);
+    return code;
+}
+
+/* The entry whose path stands in w->path.  Names that are no keys are passed over. */
+static fdl_code list_entry(walk *w, const item *found, const chain *above, fdl_error *error) {
+    const char *key = w->path.data + w->root_length;
+    if (fdl_key_check(key, NULL) != FDL_OK)
+        return FDL_OK;
+    if (S_ISDIR(found->mode)) {
+        fdl_code code = fdl_buf_add_str(&w->path, "/", error);
+        if (code != FDL_OK)
+            return code;
+        return w->depth == FDL_ONE_LEVEL ? list_as_folder(w, above, error) : list_folder(w, "", above, error);
+    }
+    if (!S_ISREG(found->mode))
+        return FDL_OK;
+    fdl_entry entry = {.key = key, .object = {.size_bytes = found->size_bytes, .modified_ms = found->modified_ms}};
+    return w->callback(w->data, &entry, error);
+}
+
+/* Holds nothing open while the callback runs, so that it may delete what it is told, and depth costs no descriptors. */
+static fdl_code list_names(walk *w, const char *start, const chain *here, fdl_error *error) {
+    items found = {0};
+    DIR *folder = opendir(w->path.data);
+    if (!folder)
+        return is_gone(errno) ? FDL_OK : fdl_file_error(error, "list", w->path.data, errno);
+    fdl_code code = read_items(w, folder, start, &found, error);
+    closedir(folder);
+    if (found.count > 0)
+        qsort(found.list, found.count, sizeof *found.list, by_name);
+    size_t length = w->path.length;
+    for (size_t i = 0; code == FDL_OK && i < found.count; i++) {
+        code = fdl_buf_add_str(&w->path, found.list[i].name, error);
+        if (code == FDL_OK)
+            code = list_entry(w, &found.list[i], here, error);
+        w->path.length = length;
+        w->path.data[length] = '\0';
+    }
+    items_clear(&found);
     return code;
 }
 

@@ -459,6 +459,8 @@ static void put_tree(fdl_store *store) {
 static void test_a_prefix_is_a_plain_beginning_of_keys(void **state) {
     put_tree(*state);
     expect_list(*state, "", FDL_ALL_LEVELS, "HEAD lake-3 lake/a lake/b/c lake/b/d lake2/x z/y/x/w");
+    expect_list(*state, "", FDL_ALL_NAMES, "HEAD lake-3 lake/a lake/b/c lake/b/d lake2/x z/y/x/w");
+    expect_list(*state, "lake/", FDL_ALL_NAMES, "lake/a lake/b/c lake/b/d");
     expect_list(*state, "lake", FDL_ALL_LEVELS, "lake-3 lake/a lake/b/c lake/b/d lake2/x");
     expect_list(*state, "lake/", FDL_ALL_LEVELS, "lake/a lake/b/c lake/b/d");
     expect_list(*state, "lake/b/d", FDL_ALL_LEVELS, "lake/b/d");
