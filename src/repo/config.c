@@ -79,9 +79,28 @@ static fdl_code check_bucket(const char *given, const char *bucket, fdl_error *e
     return FDL_OK;
 }
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
+
+/* A host, a port of up to four digits, and a path in which nothing is encoded: no parser would find anything in it. */
+static bool is_plain_web(const char *given) {
+    const char *host = strstr(given, "://") + 3;
+    const char *at = host + strspn(host, LETTERS DIGITS "-.");
+    bool plain = at > host;
+    if (*at == ':') {
+        size_t digits = strspn(at + 1, DIGITS);
+        plain = plain && digits > 0 && digits <= 4 && at[1] != '0';
+        at += 1 + digits;
+    }
+    return plain && (*at == '\0' || *at == '/') && at[strspn(at, LETTERS DIGITS "-._~/")] == '\0';
+}
+
+/* Every command reads this: libcurl is loaded, which costs as much as the rest of a short one, only for the others. */
 static fdl_code check_web(const char *given, fdl_error *error) {
     fdl_url url = {0};
     fdl_error why = {0};
+    if (is_plain_web(given))
+        return FDL_OK;
     fdl_code code = fdl_url_parse(given, &url, &why);
     fdl_url_clear(&url);
     return code == FDL_OK ? FDL_OK : fdl_fail(error, code, NULL, "%s%s", code == FDL_USAGE ? "url " : "", why.message);

@@ -91,3 +91,11 @@ def test_the_whole_history_and_its_oldest_version_are_found(histories):
     assert fdl("url", repo.address, f"main~{MANY - 1}", "--json").json["id"] == version_id(1)
     assert fdl("url", repo.address, version_id(77)[:13], "--json").json["id"] == version_id(77)
     fdl("url", repo.address, f"main~{MANY}", code=5)
+
+
+def test_an_address_for_readers_is_read_without_a_client_for_it(tmp_path):
+    repo = Repo(tmp_path / "repo", "--url", "https://data.example.org/lake")
+    for words in (["log", repo.address, "--all"], ["gc", repo.address]):
+        answer, trace = traced(["-etrace=openat"], *words)
+        assert answer.code == 0 and "fdl.json" in trace, (words, answer)
+        assert "libcurl" not in trace, words
