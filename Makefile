@@ -3,6 +3,7 @@
 #   make              fetch what the build needs, build build/fdl
 #   make demo         a walk through FDL with real data (demo/demo.sh)
 #   make check        every test, with gcc, clang and the sanitizers
+#   make lint         cppcheck and clang-tidy, which check runs too
 #   make fuzz         libFuzzer on what reads strangers' bytes, FUZZ_SECONDS (600) each
 #   make coverage     lines and branches that the tests run through
 #   make soak         a thousand random histories (HISTORIES=n, FIRST_SEED=n), hours of them
@@ -23,7 +24,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := TMPDIR=$$(tools/test-folder) build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache -o tmp_path_retention_policy=failed --durations=12
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host fuzz coverage soak bench install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host lint fuzz coverage soak bench install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -41,10 +42,14 @@ demo: all
 
 # ---- checks: each also by itself; what make builds is gcc's, what the sanitizers look at is clang's ----
 
-check: check-sanitizers check-net check-host check-library check-e2e
+check: lint check-sanitizers check-net check-host check-library check-e2e
 
 check-setup:
 	@tools/setup check
+
+# What a compiler does not see; the flags are those of make.
+lint: check-setup configure
+	tools/lint
 
 check-sanitizers: check-setup
 	cmake --preset asan-ubsan >/dev/null

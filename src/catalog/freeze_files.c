@@ -45,8 +45,10 @@ static fdl_code decode_url(fdl_buf *out, const char *url, fdl_error *error) {
     out->length = 0;
     while (*url != '\0' && code == FDL_OK) {
         char byte = *url;
-        if (byte == '%' && hex_digit(url[1]) >= 0 && hex_digit(url[2]) >= 0) {
-            byte = (char)(hex_digit(url[1]) << 4 | hex_digit(url[2]));
+        int high = byte == '%' ? hex_digit(url[1]) : -1;
+        int low = high >= 0 ? hex_digit(url[2]) : -1;
+        if (low >= 0) {
+            byte = (char)(high * 16 + low);
             url += 2;
         }
         url++;

@@ -33,8 +33,9 @@ static fdl_code double_slots(fdl_idset *set, fdl_error *error) {
         }
     }
     larger.count = set->count;
-    fdl_idset_clear(set);
+    fdl_idset smaller = *set;
     *set = larger;
+    fdl_idset_clear(&smaller);
     return FDL_OK;
 }
 

@@ -119,16 +119,17 @@ static void fish(void) {
               "end\n");
     fish_options("", cli_common_options);
     for (size_t i = 0; cli_commands[i]; i++) {
+        const cli_command *command = cli_commands[i];
         char condition[80];
-        snprintf(condition, sizeof condition, "-n '__fish_seen_subcommand_from %s'", cli_commands[i]->name);
-        cli_print("complete -c fdl -n __fish_use_subcommand -f -a %s -d ", cli_commands[i]->name);
-        quoted(cli_commands[i]->summary);
+        snprintf(condition, sizeof condition, "-n '__fish_seen_subcommand_from %s'", command->name);
+        cli_print("complete -c fdl -n __fish_use_subcommand -f -a %s -d ", command->name);
+        quoted(command->summary);
         cli_print("\n");
-        fish_options(condition, cli_commands[i]->options);
-        if (strstr(cli_commands[i]->operands, "<command>"))
+        fish_options(condition, command->options);
+        if (strstr(command->operands, "<command>"))
             for (size_t j = 0; cli_commands[j]; j++)
                 cli_print("complete -c fdl %s -f -a %s\n", condition, cli_commands[j]->name);
-        if (strstr(cli_commands[i]->operands, "<rev>"))
+        if (strstr(command->operands, "<rev>"))
             cli_print("complete -c fdl %s -a '(__fdl_revs)'\n", condition);
     }
 }

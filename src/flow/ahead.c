@@ -143,7 +143,7 @@ static void adapt(fdl_ahead *ahead) {
 
 static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
     int jobs = fdl_repo_context(ahead->repo)->jobs;
-    listed wanted;
+    listed wanted = {.marked = false};
     memcpy(wanted.id, id, sizeof wanted.id);
     const listed *at =
         ahead->listed_count > 0 ? bsearch(&wanted, ahead->listed, ahead->listed_count, sizeof wanted, by_id) : NULL;

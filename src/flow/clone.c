@@ -524,11 +524,11 @@ static fdl_code copy_versions(cloning *c, fdl_error *error) {
         code = collect(c, c->refs.items[i].id, error);
     if (code == FDL_OK)
         code = mark_held(c, error);
-    if (code == FDL_OK && c->step_count > 0)
+    if (code == FDL_OK)
         code = fdl_alloc(&order, c->step_count, sizeof *order, error);
     for (size_t i = 0; code == FDL_OK && i < c->step_count; i++)
         order[i] = &c->steps[i];
-    if (order)
+    if (code == FDL_OK)
         qsort(order, c->step_count, sizeof *order, by_seq);
     if (code == FDL_OK)
         code = fdl_keyset_open(c->target, FDL_KEY_VERSIONS, &c->there, error);

@@ -1,6 +1,7 @@
 /*
  * refs.c - branches and tags: create and delete, and refs.json kept in step.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "fdl.h"
@@ -16,9 +17,7 @@ static fdl_code full_name(const char *kind, const char *name, char out[FDL_REF_B
     fdl_code code = fdl_ref_name_check(name, error);
     if (code != FDL_OK)
         return code;
-    size_t prefix = strlen(kind);
-    memcpy(out, kind, prefix);
-    if (!fdl_str_fit(out + prefix, FDL_REF_BYTES - prefix, name))
+    if (snprintf(out, FDL_REF_BYTES, "%s%s", kind, name) >= FDL_REF_BYTES)
         return fdl_fail(error, FDL_USAGE, name, "the name '%s' is too long", name);
     return FDL_OK;
 }

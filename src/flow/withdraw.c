@@ -380,7 +380,7 @@ fdl_code fdl_withdraw(fdl_repo *repo, const fdl_withdraw_options *options, fdl_w
 
 fdl_code fdl_withdraw_mirrored(fdl_repo *mirror, fdl_repo *source, fdl_error *error) {
     const fdl_withdraw_options options = {.confirmed = true};
-    fdl_withdraw_result result;
+    fdl_withdraw_result result = {0};
     fdl_wd w = {.repo = mirror, .store = fdl_repo_store(mirror), .options = &options, .result = &result,
                 .source = fdl_repo_store(source)};
     fdl_code code = take_away(&w, error);

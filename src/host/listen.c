@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -75,8 +74,8 @@ static fdl_code write_url(int fd, bool tls, int *port, char **url, fdl_error *er
         getnameinfo((struct sockaddr *)&address, length, host, sizeof host, service, sizeof service,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return fdl_fail(error, FDL_FAILED, NULL, "cannot tell on which port to listen");
-    bool six = address.ss_family == AF_INET6;
-    *port = ntohs(six ? ((struct sockaddr_in6 *)&address)->sin6_port : ((struct sockaddr_in *)&address)->sin_port);
+    bool six = strchr(host, ':') != NULL;
+    *port = (int)strtol(service, NULL, 10);
     return fdl_str_format(url, error, "%s://%s%s%s:%d/", tls ? "https" : "http", six ? "[" : "", host, six ? "]" : "",
                           *port);
 }

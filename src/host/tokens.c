@@ -73,8 +73,9 @@ static bool take_line(const fdl_host_tokens *tokens, char *line, fdl_host_token 
         return true;
     char *role = strtok_r(NULL, " \r", &rest);
     char *secret = strtok_r(NULL, " \r", &rest);
+    char *more = strtok_r(NULL, " \r", &rest);
     out->role = role ? role_of(role) : FDL_ROLE_NONE;
-    if (!secret || strtok_r(NULL, " \r", &rest) || out->role == FDL_ROLE_NONE ||
+    if (!secret || more || out->role == FDL_ROLE_NONE ||
         !fdl_str_fit(out->name, sizeof out->name, name))
         return false;
     if (fdl_str_starts(secret, HASHED))

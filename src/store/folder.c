@@ -152,7 +152,7 @@ fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_bu
         return FDL_OK;
     }
 
-    fdl_buf own;
+    fdl_buf own = {0};
     fdl_buf *bytes = small ? small : &own;
     fdl_buf_init(bytes, SMALL_LIMIT_BYTES);
     uint64_t done;

@@ -137,16 +137,16 @@ static void sweep(const fdl_store *store) {
 
 fdl_code fdl_folder_lock(fdl_store *store, int *lock, fdl_error *error) {
     fdl_folder_store *folder = (fdl_folder_store *)store;
-    char *path;
-    fdl_code code = fdl_str_format(&path, error, "%s" FDL_SCRATCH_NAME, store->address);
+    char *scratch = NULL;
+    char *path = NULL;
+    fdl_code code = fdl_str_format(&scratch, error, "%s" FDL_SCRATCH_NAME, store->address);
     if (code == FDL_OK)
-        code = fdl_folder_make(path, error);
-    free(path);
+        code = fdl_folder_make(scratch, error);
     if (code == FDL_OK)
-        code = fdl_str_format(&path, error, "%s" FDL_SCRATCH_NAME "/lock", store->address);
-    if (code != FDL_OK)
-        return code;
-    code = fdl_lock_take(path, LOCK_WAIT_MS, lock, error);
+        code = fdl_str_format(&path, error, "%s/lock", scratch);
+    if (code == FDL_OK)
+        code = fdl_lock_take(path, LOCK_WAIT_MS, lock, error);
+    free(scratch);
     free(path);
     if (code == FDL_OK && !atomic_exchange(&folder->swept, true))
         sweep(store);

@@ -123,6 +123,14 @@ static fdl_code check(const char *key, const memory_item *item, fdl_condition co
     return FDL_OK;
 }
 
+static fdl_code check_sha256(const char *key, const char *bytes, size_t length, const char *expected, fdl_error *error) {
+    char digest[65];
+    fdl_code code = fdl_sha256_bytes(bytes, length, digest, error);
+    if (code == FDL_OK && strcmp(digest, expected) != 0)
+        code = fdl_fail(error, FDL_REFUSED, key, "the bytes for '%s' do not have the sha256 they should have", key);
+    return code;
+}
+
 /* The bytes of a source, copied, and held against the digest that came along. */
 static fdl_code take_bytes(const char *key, const fdl_source *source, char **out, size_t *length, fdl_error *error) {
     char *bytes = NULL;
@@ -133,11 +141,8 @@ static fdl_code take_bytes(const char *key, const fdl_source *source, char **out
         *length = source->length_bytes;
         code = fdl_str_copy_n(&bytes, source->length_bytes ? source->bytes : "", source->length_bytes, error);
     }
-    char digest[65];
     if (code == FDL_OK && source->sha256)
-        code = fdl_sha256_bytes(bytes, *length, digest, error);
-    if (code == FDL_OK && source->sha256 && strcmp(digest, source->sha256) != 0)
-        code = fdl_fail(error, FDL_REFUSED, key, "the bytes for '%s' do not have the sha256 they should have", key);
+        code = check_sha256(key, bytes, *length, source->sha256, error);
     if (code == FDL_OK)
         *out = bytes;
     else

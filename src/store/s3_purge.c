@@ -43,7 +43,7 @@ static fdl_code ask_versioning(fdl_s3 *s3, fdl_s3_versioning *out, fdl_error *er
                                   fdl_s3_error_is(&response, "VersioningNotConfigured"))) {
         *out = FDL_S3_PLAIN; /* a server without versions */
     } else if (code == FDL_OK) {
-        code = s3->remote.explain(&s3->remote, &request, &response, error);
+        s3->remote.explain(&s3->remote, &request, &response, error);
         code = fdl_fail(error, FDL_REFUSED, NULL,
                         "whether bucket '%s' keeps old versions of objects cannot be told, so nothing can be promised "
                         "gone: %s",

@@ -133,7 +133,12 @@ fdl_code fdl_json_string(const json_t *object, const char *name, const char *fie
                          fdl_error *error) {
     json_t *value;
     fdl_code code = required(object, name, field, &value, error);
-    return code == FDL_OK ? fdl_json_string_optional(object, name, field, out, error) : code;
+    if (code != FDL_OK)
+        return code;
+    if (!json_is_string(value))
+        return wrong_type(name, field, "a string", error);
+    *out = json_string_value(value);
+    return FDL_OK;
 }
 
 fdl_code fdl_json_string_optional(const json_t *object, const char *name, const char *field, const char **out,

@@ -18,7 +18,7 @@ fdl_code fdl_alloc(void *out_pointer, size_t count, size_t element_bytes, fdl_er
     if (!memory)
         return out_of_memory(error);
     memcpy(out_pointer, &memory, sizeof memory);
-    return FDL_OK;
+    return FDL_OK; /* cppcheck-suppress memleak ; the pointer of the caller holds it now */
 }
 
 /*
@@ -29,6 +29,7 @@ fdl_code fdl_alloc(void *out_pointer, size_t count, size_t element_bytes, fdl_er
 fdl_code fdl_grow(void *items_pointer, size_t count, size_t element_bytes, fdl_error *error) {
     enum { FIRST_ROOM = 8 };
     size_t room = FIRST_ROOM;
+    size_t each = element_bytes > 0 ? element_bytes : 1;
     if (count > 0) {
         bool full = count >= FIRST_ROOM && (count & (count - 1)) == 0;
         if (!full)
@@ -37,12 +38,12 @@ fdl_code fdl_grow(void *items_pointer, size_t count, size_t element_bytes, fdl_e
             return out_of_memory(error);
         room = count * 2;
     }
-    if (room > SIZE_MAX / (element_bytes ? element_bytes : 1))
+    if (room > SIZE_MAX / each)
         return out_of_memory(error);
 
     void *items;
     memcpy(&items, items_pointer, sizeof items);
-    items = realloc(items, room * element_bytes);
+    items = realloc(items, room * each);
     if (!items)
         return out_of_memory(error);
     memcpy(items_pointer, &items, sizeof items);

@@ -394,7 +394,8 @@ static int count_open(const char *path) {
     int count = 0;
     DIR *dir = opendir("/proc/self/fd");
     struct dirent *entry;
-    while (dir && (entry = readdir(dir)) != NULL) {
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
         char target[4096];
         ssize_t length = readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1);
         target[length > 0 ? length : 0] = '\0';
