@@ -1,7 +1,7 @@
 """Writers and a reader on one repository while expire and gc run: no update is lost, and nobody reads what was before a push that is done.
 
 Each operation is written down with the moments it was called and had returned; the history they make is judged at the end.
-FDL_TEST_SWEEP=every (make soak) plays ten times as long. Who comes when is the machine's choice: there is no seed.
+FDL_TEST_SWEEP=every (make soak) plays thirty times as long. Who comes when is the machine's choice: there is no seed.
 """
 
 import itertools
@@ -14,7 +14,9 @@ import pytest
 from harness import BUSY, CONFLICT, NOT_FOUND, OK, fdl
 from host import Host
 
-PUSHES = 30 if os.environ.get("FDL_TEST_SWEEP") == "every" else 3  # that each writer has to bring through
+LONG = os.environ.get("FDL_TEST_SWEEP") == "every"
+PUSHES = 30 if LONG else 1  # that each writer has to bring through
+PAUSE_SECONDS = 0 if LONG else 0.1  # of the reader and of who cleans up
 WRITERS = 3
 
 
@@ -41,15 +43,18 @@ class History:
             assert returned > called or len(seen) <= len(later), "a reader went back in time"
 
 
-def write(number, address, env, folder, history, failures):
-    """Brings PUSHES versions through; each conflict is met by a fresh checkout."""
+def write(number, address, env, folder, history, together, failures):
+    """Brings PUSHES versions through; each conflict is met by a fresh checkout.  The first push of all is of one version's children."""
     try:
-        work, done = folder / f"writer-{number}.sqlite", 0
+        work, done, tried = folder / f"writer-{number}.sqlite", 0, False
         while done < PUSHES:
             assert len(failures) == 0
             fdl("checkout", address, work, "--force", env=env)
             message = f"{number}.{done}"
             ident = fdl("commit", work, "-m", message, "--allow-empty", "--json", env=env).json["id"]
+            if not tried:
+                together.wait()
+            tried = True
             called = time.monotonic()
             answer = fdl("push", work, env=env, code=None)
             assert answer.code in (OK, CONFLICT), answer
@@ -60,11 +65,12 @@ def write(number, address, env, folder, history, failures):
                 history.conflicts += 1
     except BaseException as error:
         failures.append(error)
+        together.abort()
 
 
-def meanwhile(running, action, failures):
+def meanwhile(over, action, failures):
     try:
-        while running.is_set():
+        while not over.wait(PAUSE_SECONDS):
             action()
     except BaseException as error:
         failures.append(error)
@@ -76,7 +82,7 @@ def race(folder, addresses, env, cleaning, cleaning_env):
     def log(address):
         return [version["id"] for version in fdl("log", address, "--json", env=env).json["versions"]]
 
-    history, failures, running = History(), [], threading.Event()
+    history, failures, over, together = History(), [], threading.Event(), threading.Barrier(WRITERS)
     before, turn = log(addresses[0]), itertools.cycle(addresses)
 
     def read():
@@ -89,14 +95,13 @@ def race(folder, addresses, env, cleaning, cleaning_env):
             # A version on its way down is a reason to come again, never to delete on.
             assert answer.code in (OK, CONFLICT, BUSY, NOT_FOUND), answer
 
-    writers = [threading.Thread(target=write, args=(n, addresses[n % len(addresses)], env, folder, history, failures)) for n in range(WRITERS)]
-    others = [threading.Thread(target=meanwhile, args=(running, action, failures)) for action in (read, clean)]
-    running.set()
+    writers = [threading.Thread(target=write, args=(n, addresses[n % len(addresses)], env, folder, history, together, failures)) for n in range(WRITERS)]
+    others = [threading.Thread(target=meanwhile, args=(over, action, failures)) for action in (read, clean)]
     for thread in [*others, *writers]:
         thread.start()
     for thread in writers:
         thread.join()
-    running.clear()
+    over.set()
     for thread in others:
         thread.join()
     assert not failures, failures
