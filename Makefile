@@ -24,7 +24,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 PYTEST := TMPDIR=$$(tools/test-folder) build/venv/bin/python -m pytest -o cache_dir=$(CURDIR)/build/pytest-cache -o tmp_path_retention_policy=failed --durations=12
 SOURCES = $(shell git ls-files 'include/*.h' 'src/*.[ch]' 'tests/*.[ch]')
 
-.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host lint fuzz coverage soak bench install format format-check clean distclean
+.PHONY: all setup configure demo check check-setup check-sanitizers check-library check-e2e check-net check-host check-threads lint fuzz coverage soak bench install format format-check clean distclean
 .NOTPARALLEL:
 
 all: configure
@@ -42,7 +42,7 @@ demo: all
 
 # ---- checks: each also by itself; what make builds is gcc's, what the sanitizers look at is clang's ----
 
-check: lint check-sanitizers check-net check-host check-library check-e2e
+check: lint check-sanitizers check-net check-host check-threads check-library check-e2e
 
 check-setup:
 	@tools/setup check
@@ -74,6 +74,13 @@ check-host: check-setup all
 	cmake --preset asan-ubsan >/dev/null
 	cmake --build build/asan-ubsan --target fdl_program
 	FDL_BUILD=build/asan-ubsan $(PYTEST) -n $(NET_JOBS) tests/host
+
+# Threads that meet: clang's thread sanitizer in the programs that start them, in two hosts, and in the program that asks them.
+check-threads: check-setup all
+	cmake --preset tsan >/dev/null
+	cmake --build build/tsan --target threaded
+	$(CTEST) --test-dir build/tsan -L threads
+	FDL=build/tsan/fdl FDL_BUILD=build/tsan $(PYTEST) -n $(JOBS) -k "sixteen or many_readers or two_hosts" tests/net/test_s3.py tests/host/test_reading.py tests/host/test_races.py
 
 # ---- long runs: not part of check ------------------------------------------
 

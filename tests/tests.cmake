@@ -42,6 +42,11 @@ list(FILTER test_sources EXCLUDE REGEX "^support/")
 set(main_sources ${test_sources})
 list(FILTER main_sources INCLUDE REGEX "(^|/)test_[^/]*$")
 
+# Programs that start threads, or whose flows do: what the thread sanitizer looks at (make check-threads).
+set(threaded store/test_folder_race store/test_memory unit/flow/test_clone unit/store/test_promises unit/util/test_file
+    unit/util/test_ident unit/util/test_parallel)
+add_custom_target(threaded)
+
 foreach(main IN LISTS main_sources)
     get_filename_component(folder ${main} DIRECTORY)
     get_filename_component(name ${main} NAME_WE)
@@ -61,6 +66,10 @@ foreach(main IN LISTS main_sources)
         target_link_options(${target} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=vasprintf)
         set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 7200) # make soak takes its time
     endif()
+    if("${folder}/${name}" IN_LIST threaded)
+        add_dependencies(threaded ${target})
+        set_tests_properties(${folder}/${name} PROPERTIES LABELS threads)
+    endif()
     if(folder MATCHES "^unit/(catalog|flow)$") # DuckDB under a sanitizer is slow: begun first, they end with the others
         set_tests_properties(${folder}/${name} PROPERTIES COST 100)
     endif()
@@ -76,6 +85,7 @@ foreach(source IN LISTS net_sources)
     target_link_libraries(net-${name} PRIVATE ${test_libraries})
     set_target_properties(net-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endforeach()
+add_dependencies(threaded net-race fdl_program)
 
 # ---- the rules of the house ------------------------------------------------------
 

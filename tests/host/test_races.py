@@ -111,7 +111,7 @@ def race(folder, addresses, env, cleaning, cleaning_env):
     assert history.conflicts and len(history.reads) > 2
 
 
-@pytest.mark.parametrize("where", ["folder", "bucket", "two hosts before a bucket"])
+@pytest.mark.parametrize("where", ["folder", "bucket", "two_hosts_before_a_bucket"])
 def test_no_update_is_lost_and_no_reader_goes_back(story, versitygw, roles, tmp_path, where):
     with ExitStack() as stack:
         if where == "folder":
@@ -119,7 +119,7 @@ def test_no_update_is_lost_and_no_reader_goes_back(story, versitygw, roles, tmp_
             race(tmp_path, [address], {}, address, {})
             return
         env = versitygw.client_environment()
-        address = story.lay_out_s3(versitygw, "races-" + where.split()[0])
+        address = story.lay_out_s3(versitygw, "races-" + where.split("_")[0])
         if where == "bucket":
             race(tmp_path, [address], env, address, env)
             return

@@ -325,6 +325,9 @@ def test_many_readers_at_once_get_the_same(reading, flights, data_file, readers)
             connection.request("GET", f"/{data_file}", headers={"Range": f"bytes={first}-{first + 999}"})
             if connection.getresponse().read() != original[first : first + 1000]:
                 wrong.append((number, step))
+            connection.request("GET", ("/metrics", "/refs.json", "/")[(number + step) % 3])
+            if (answer := connection.getresponse()).status != 200 or not answer.read():
+                wrong.append((number, step, answer.status))
         connection.close()
 
     threads = [threading.Thread(target=read, args=(number,)) for number in range(readers)]
