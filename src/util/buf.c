@@ -55,11 +55,14 @@ fdl_code fdl_buf_add_str(fdl_buf *buf, const char *text, fdl_error *error) {
 
 fdl_code fdl_buf_add_format(fdl_buf *buf, fdl_error *error, const char *format, ...) {
     va_list arguments;
+    char usual[256];
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(usual, sizeof usual, format, arguments);
     va_end(arguments);
     if (length < 0)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
+    if ((size_t)length < sizeof usual)
+        return fdl_buf_add(buf, usual, (size_t)length, error);
     fdl_code code = make_room(buf, (size_t)length, error);
     if (code != FDL_OK)
         return code;

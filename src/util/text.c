@@ -72,16 +72,20 @@ fdl_code fdl_str_copy_n(char **out, const char *text, size_t length, fdl_error *
 
 fdl_code fdl_str_format(char **out, fdl_error *error, const char *format, ...) {
     va_list arguments;
+    char usual[256];
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(usual, sizeof usual, format, arguments);
     va_end(arguments);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (!text)
         return out_of_memory(error);
-
-    va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    va_end(arguments);
+    if ((size_t)length < sizeof usual) {
+        memcpy(text, usual, (size_t)length + 1);
+    } else {
+        va_start(arguments, format);
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
     *out = text;
     return FDL_OK;
 }
@@ -168,7 +172,15 @@ size_t fdl_utf8_char(const char *bytes, size_t length) {
 
 bool fdl_utf8_valid(const char *bytes, size_t length) {
     size_t at = 0;
+    uint64_t eight;
     while (at < length) {
+        if (length - at >= sizeof eight) { /* most text is ASCII */
+            memcpy(&eight, bytes + at, sizeof eight);
+            if ((eight & UINT64_C(0x8080808080808080)) == 0) {
+                at += sizeof eight;
+                continue;
+            }
+        }
         size_t step = fdl_utf8_char(bytes + at, length - at);
         if (step == 0)
             return false;

@@ -69,6 +69,18 @@ static void test_strings_are_copied_and_formatted(void **state) {
     expect_ok(fdl_str_format(&text, &error, "%s~%d", "main", 3), &error);
     assert_string_equal(text, "main~3");
     free(text);
+    for (int length = 250; length < 260; length++) { /* around what is printed at once */
+        fdl_buf buf;
+        fdl_buf_init(&buf, 1000);
+        expect_ok(fdl_str_format(&text, &error, "%0*d", length, 7), &error);
+        expect_ok(fdl_buf_add_format(&buf, &error, "%0*d", length, 7), &error);
+        assert_int_equal(strlen(text), length);
+        assert_int_equal(buf.length, length);
+        assert_string_equal(text, buf.data);
+        assert_int_equal(text[length - 1], '7');
+        fdl_buf_clear(&buf);
+        free(text);
+    }
 }
 
 static void test_beginnings_and_ends(void **state) {
@@ -116,6 +128,17 @@ static void test_utf8_is_strict(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(fdl_utf8_valid(bad[i], strlen(bad[i])));
     assert_true(fdl_utf8_valid("a\0b", 3));
+    for (size_t at = 0; at < 24; at++) { /* wherever they stand between eights of ASCII */
+        char text[64];
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+            snprintf(text, sizeof text, "%.*s%s%s", (int)at, "012345678901234567890123", good[i], "ab");
+            assert_true(fdl_utf8_valid(text, strlen(text)));
+        }
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            snprintf(text, sizeof text, "%.*s%s%s", (int)at, "012345678901234567890123", bad[i], "ab");
+            assert_false(fdl_utf8_valid(text, strlen(text)));
+        }
+    }
 }
 
 /* ---- buf ------------------------------------------------------------------ */
