@@ -75,10 +75,9 @@ typedef struct fdl_freeze_rule {
 fdl_freeze_rule fdl_freeze_rule_of(const fdl_lake_table *table);
 
 /*
- * Whether the row the statement stands on (all columns, in the table's order) is
- * part of the version.  FDL_REFUSED: it lives, and what it belongs to never was.
+ * Whether the row (all columns, in the table's order) is part of the version.  FDL_REFUSED: it lives, and what it belongs to never was.
  */
-fdl_code fdl_freeze_keeps(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlite3_stmt *row, bool *keeps,
+fdl_code fdl_freeze_keeps(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlite3_value **row, bool *keeps,
                           fdl_error *error);
 
 /* ---- freeze_files.c -------------------------------------------------------- */

@@ -45,10 +45,10 @@ static bool has(fdl_idset *sets, fdl_lake_kind kind, int64_t id) {
 }
 
 /* Options: global ones but for our protection, and those of schemas and tables that are kept. */
-static fdl_code keeps_option(fdl_freeze *freeze, sqlite3_stmt *row, bool *keeps, fdl_error *error) {
-    const char *key = (const char *)sqlite3_column_text(row, 0);
-    const char *scope = (const char *)sqlite3_column_text(row, 2);
-    int64_t id = sqlite3_column_int64(row, 3);
+static fdl_code keeps_option(fdl_freeze *freeze, sqlite3_value **row, bool *keeps, fdl_error *error) {
+    const char *key = (const char *)sqlite3_value_text(row[0]);
+    const char *scope = (const char *)sqlite3_value_text(row[2]);
+    int64_t id = sqlite3_value_int64(row[3]);
     if (scope == NULL)
         *keeps = key != NULL && !fdl_lake_is_protection(key, strlen(key));
     else if (strcmp(scope, "schema") == 0)
@@ -62,11 +62,11 @@ static fdl_code keeps_option(fdl_freeze *freeze, sqlite3_stmt *row, bool *keeps,
 }
 
 /* A number that decides about a row; `*present` is false for NULL and for a column the table does not have. */
-static fdl_code number_at(const fdl_freeze *freeze, const fdl_lake_table *table, sqlite3_stmt *row, int column,
+static fdl_code number_at(const fdl_freeze *freeze, const fdl_lake_table *table, sqlite3_value **row, int column,
                           bool *present, int64_t *out, fdl_error *error) {
-    int type = column < 0 ? SQLITE_NULL : sqlite3_column_type(row, column);
+    int type = column < 0 ? SQLITE_NULL : sqlite3_value_type(row[column]);
     *present = type == SQLITE_INTEGER;
-    *out = *present ? sqlite3_column_int64(row, column) : 0;
+    *out = *present ? sqlite3_value_int64(row[column]) : 0;
     if (type != SQLITE_INTEGER && type != SQLITE_NULL)
         return fdl_fail(error, FDL_REFUSED, freeze->path, "'%s.%s' holds a value that is not BIGINT", table->name,
                         table->columns[column].name);
@@ -74,7 +74,7 @@ static fdl_code number_at(const fdl_freeze *freeze, const fdl_lake_table *table,
 }
 
 /* Rows that belong to something, once it is known that they are not history. */
-static fdl_code keeps_owned(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlite3_stmt *row, bool ended, bool *keeps,
+static fdl_code keeps_owned(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlite3_value **row, bool ended, bool *keeps,
                             fdl_error *error) {
     const fdl_lake_table *table = rule->table;
     bool owned = false;
@@ -95,7 +95,7 @@ static fdl_code keeps_owned(fdl_freeze *freeze, const fdl_freeze_rule *rule, sql
     return FDL_OK;
 }
 
-fdl_code fdl_freeze_keeps(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlite3_stmt *row, bool *keeps,
+fdl_code fdl_freeze_keeps(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlite3_value **row, bool *keeps,
                           fdl_error *error) {
     bool ended = false;
     int64_t end = 0;
@@ -105,7 +105,7 @@ fdl_code fdl_freeze_keeps(fdl_freeze *freeze, const fdl_freeze_rule *rule, sqlit
     if (code != FDL_OK || (rule->table->keep == FDL_LAKE_KEEP_CURRENT && ended))
         return code;
     if (rule->table->keep == FDL_LAKE_KEEP_SNAPSHOTS)
-        *keeps = sqlite3_column_int64(row, 0) >= freeze->first_snapshot;
+        *keeps = sqlite3_value_int64(row[0]) >= freeze->first_snapshot;
     else if (rule->table->owner == FDL_LAKE_SCOPE)
         code = keeps_option(freeze, row, keeps, error);
     else if (rule->table->owner == FDL_LAKE_NOTHING)

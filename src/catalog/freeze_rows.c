@@ -19,7 +19,7 @@
 typedef struct row_copy {
     fdl_freeze *freeze;
     fdl_freeze_rule rule;
-    sqlite3_stmt *statement;
+    sqlite3_value **row; /* being copied */
     fdl_lake_writer writer;
     int path;     /* columns of a table of files; -1 in others */
     int relative; /* whether the path is */
@@ -67,7 +67,7 @@ static fdl_code copy_text(row_copy *copy, int column, sqlite3_value *value, fdl_
 
 static fdl_code copy_cell(row_copy *copy, int column, fdl_error *error) {
     const fdl_lake_column *about = &copy->rule.table->columns[column];
-    sqlite3_value *value = sqlite3_column_value(copy->statement, column);
+    sqlite3_value *value = copy->row[column];
     int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER && about->type == FDL_LAKE_BIGINT) {
         fdl_lake_writer_number(&copy->writer, column, sqlite3_value_int64(value));
@@ -93,15 +93,15 @@ static fdl_code copy_cell(row_copy *copy, int column, fdl_error *error) {
 
 /* A file is named relative to its table's folder, however the working catalog names it. */
 static fdl_code copy_path(row_copy *copy, fdl_error *error) {
-    const char *path = (const char *)sqlite3_column_text(copy->statement, copy->path);
+    const char *path = (const char *)sqlite3_value_text(copy->row[copy->path]);
     if (path == NULL)
         return wrong_value(copy, copy->path, "a path", error);
-    if (sqlite3_column_type(copy->statement, copy->relative) == SQLITE_NULL)
+    if (sqlite3_value_type(copy->row[copy->relative]) == SQLITE_NULL)
         return wrong_value(copy, copy->relative, "there (NULL)", error);
-    size_t length = (size_t)sqlite3_column_bytes(copy->statement, copy->path);
+    size_t length = (size_t)sqlite3_value_bytes(copy->row[copy->path]);
     fdl_code code =
-        fdl_freeze_file(copy->freeze, sqlite3_column_int64(copy->statement, copy->table_id),
-                        sqlite3_column_int(copy->statement, copy->relative) == 1, path, length, &path, &length, error);
+        fdl_freeze_file(copy->freeze, sqlite3_value_int64(copy->row[copy->table_id]),
+                        sqlite3_value_int(copy->row[copy->relative]) == 1, path, length, &path, &length, error);
     if (code != FDL_OK)
         return code;
     fdl_lake_writer_text(&copy->writer, copy->path, path, length);
@@ -111,13 +111,18 @@ static fdl_code copy_path(row_copy *copy, fdl_error *error) {
 
 /* The published catalog knows the data folder by the name others reach it by. */
 static bool is_data_path(const row_copy *copy) {
-    const char *key = (const char *)sqlite3_column_text(copy->statement, 0);
+    const char *key = (const char *)sqlite3_value_text(copy->row[0]);
     return copy->is_metadata && key != NULL && strcmp(key, "data_path") == 0 &&
-           sqlite3_column_type(copy->statement, 2) == SQLITE_NULL;
+           sqlite3_value_type(copy->row[2]) == SQLITE_NULL;
 }
 
-static fdl_code copy_row(row_copy *copy, fdl_error *error) {
-    fdl_code code = FDL_OK;
+static fdl_code copy_row(void *data, sqlite3_value **row, fdl_error *error) {
+    row_copy *copy = data;
+    bool keeps = false;
+    fdl_code code = fdl_freeze_keeps(copy->freeze, &copy->rule, row, &keeps, error);
+    if (code != FDL_OK || !keeps)
+        return code;
+    copy->row = row;
     for (int i = 0; i < (int)copy->rule.table->column_count && code == FDL_OK; i++)
         code = copy_cell(copy, i, error);
     if (code == FDL_OK && copy->path >= 0)
@@ -131,28 +136,14 @@ static fdl_code copy_row(row_copy *copy, fdl_error *error) {
 
 /* ---- a table ----------------------------------------------------------------------- */
 
-static fdl_code select_rows(row_copy *copy, fdl_error *error) {
+static fdl_code copy_rows(row_copy *copy, fdl_error *error) {
+    const fdl_lake_table *table = copy->rule.table;
     fdl_buf columns;
     fdl_buf_init(&columns, SQL_LIMIT_BYTES);
-    fdl_code code = fdl_lake_column_list(&columns, copy->rule.table, error);
+    fdl_code code = fdl_lake_column_list(&columns, table, error);
     if (code == FDL_OK)
-        code = fdl_sqlite_prepare(copy->freeze->db, &copy->statement, error, "SELECT %s FROM %s", columns.data,
-                                  copy->rule.table->name);
+        code = fdl_sqlite_walk(copy->freeze->db, columns.data, table->name, copy_row, copy, error);
     fdl_buf_clear(&columns);
-    return code;
-}
-
-static fdl_code copy_kept_rows(row_copy *copy, fdl_error *error) {
-    bool row = true;
-    bool keeps = false;
-    fdl_code code = FDL_OK;
-    while (code == FDL_OK && row) {
-        code = fdl_sqlite_step(copy->statement, &row, error);
-        if (code == FDL_OK && row)
-            code = fdl_freeze_keeps(copy->freeze, &copy->rule, copy->statement, &keeps, error);
-        if (code == FDL_OK && row && keeps)
-            code = copy_row(copy, error);
-    }
     return code;
 }
 
@@ -168,15 +159,12 @@ fdl_code fdl_freeze_rows(fdl_freeze *freeze, const fdl_lake_table *table, fdl_er
         copy.relative = fdl_lake_column_find(table, "path_is_relative");
         copy.table_id = fdl_lake_column_find(table, "table_id");
     }
-    fdl_code code = select_rows(&copy, error);
+    fdl_code code = fdl_lake_writer_open(freeze->duck, "frozen", table, &copy.writer, error);
     if (code == FDL_OK)
-        code = fdl_lake_writer_open(freeze->duck, "frozen", table, &copy.writer, error);
-    if (code == FDL_OK)
-        code = copy_kept_rows(&copy, error);
+        code = copy_rows(&copy, error);
     if (code == FDL_OK)
         code = fdl_freeze_files_judge(freeze, error);
     if (copy.writer.api != NULL)
         code = fdl_lake_writer_close(&copy.writer, code, &freeze->row_counts[table - fdl_lake_tables], error);
-    sqlite3_finalize(copy.statement);
     return code;
 }

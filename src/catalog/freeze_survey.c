@@ -181,25 +181,36 @@ static const struct {
     {FDL_LAKE_FILE, "ducklake_data_file", "data_file_id", false},
 };
 
-static fdl_code add_id(fdl_freeze *freeze, size_t definer, const fdl_freeze_rule *rule, sqlite3_stmt *row, int column,
-                       fdl_idset *alive, fdl_error *error) {
-    fdl_lake_kind kind = definers[definer].kind;
-    bool has_end = rule->end >= 0 && sqlite3_column_type(row, rule->end) != SQLITE_NULL;
+/* The ids of one table, as they are read. */
+typedef struct id_walk {
+    fdl_freeze *freeze;
+    size_t definer;
+    fdl_freeze_rule rule;
+    int column;
+    fdl_idset *alive;
+} id_walk;
+
+static fdl_code add_id(void *data, sqlite3_value **row, fdl_error *error) {
+    const id_walk *walk = data;
+    fdl_freeze *freeze = walk->freeze;
+    const fdl_freeze_rule *rule = &walk->rule;
+    fdl_lake_kind kind = definers[walk->definer].kind;
+    bool has_end = rule->end >= 0 && sqlite3_value_type(row[rule->end]) != SQLITE_NULL;
     bool keeps = false;
     bool is_new = true;
-    if (sqlite3_column_type(row, column) != SQLITE_INTEGER)
+    if (sqlite3_value_type(row[walk->column]) != SQLITE_INTEGER)
         return fdl_fail(error, FDL_REFUSED, freeze->path, "'%s' has a row without a '%s'; '%s' is damaged",
-                        rule->table->name, definers[definer].id_column, freeze->path);
-    int64_t id = sqlite3_column_int64(row, column);
+                        rule->table->name, definers[walk->definer].id_column, freeze->path);
+    int64_t id = sqlite3_value_int64(row[walk->column]);
     fdl_code code = fdl_idset_add(&freeze->known[kind], id, NULL, error);
     if (code == FDL_OK && kind == FDL_LAKE_TABLE)
-        keeps = !has_end || sqlite3_column_int64(row, rule->end) > freeze->first_snapshot;
+        keeps = !has_end || sqlite3_value_int64(row[rule->end]) > freeze->first_snapshot;
     else if (code == FDL_OK)
         code = fdl_freeze_keeps(freeze, rule, row, &keeps, error);
     if (code == FDL_OK && keeps)
         code = fdl_idset_add(&freeze->kept[kind], id, NULL, error);
-    if (code == FDL_OK && definers[definer].one_sequence && !has_end)
-        code = fdl_idset_add(alive, id, &is_new, error);
+    if (code == FDL_OK && definers[walk->definer].one_sequence && !has_end)
+        code = fdl_idset_add(walk->alive, id, &is_new, error);
     if (code == FDL_OK && !is_new)
         code = fdl_fail(error, FDL_REFUSED, freeze->path,
                         "two things that live have the id %lld, one in '%s'; '%s' is damaged", (long long)id,
@@ -208,21 +219,14 @@ static fdl_code add_id(fdl_freeze *freeze, size_t definer, const fdl_freeze_rule
 }
 
 static fdl_code read_ids(fdl_freeze *freeze, size_t definer, fdl_idset *alive, fdl_error *error) {
-    fdl_freeze_rule rule = fdl_freeze_rule_of(fdl_lake_table_find(definers[definer].table));
-    int column = fdl_lake_column_find(rule.table, definers[definer].id_column);
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
+    id_walk walk = {.freeze = freeze, .definer = definer, .alive = alive};
+    walk.rule = fdl_freeze_rule_of(fdl_lake_table_find(definers[definer].table));
+    walk.column = fdl_lake_column_find(walk.rule.table, definers[definer].id_column);
     fdl_buf columns;
     fdl_buf_init(&columns, SQL_LIMIT_BYTES);
-    fdl_code code = fdl_lake_column_list(&columns, rule.table, error);
+    fdl_code code = fdl_lake_column_list(&columns, walk.rule.table, error);
     if (code == FDL_OK)
-        code = fdl_sqlite_prepare(freeze->db, &statement, error, "SELECT %s FROM %s", columns.data, rule.table->name);
-    while (code == FDL_OK && row) {
-        code = fdl_sqlite_step(statement, &row, error);
-        if (code == FDL_OK && row)
-            code = add_id(freeze, definer, &rule, statement, column, alive, error);
-    }
-    sqlite3_finalize(statement);
+        code = fdl_sqlite_walk(freeze->db, columns.data, walk.rule.table->name, add_id, &walk, error);
     fdl_buf_clear(&columns);
     return code;
 }

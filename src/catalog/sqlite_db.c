@@ -156,6 +156,42 @@ fdl_code fdl_sqlite_step(sqlite3_stmt *statement, bool *row, fdl_error *error) {
     return result == SQLITE_ROW || result == SQLITE_DONE ? FDL_OK : fail_main(error, sqlite3_db_handle(statement));
 }
 
+/* ---- rows, called back -------------------------------------------------------- */
+
+typedef struct walk {
+    fdl_sqlite_row callback;
+    void *data;
+    fdl_code code;
+    fdl_error error;
+} walk;
+
+static void walk_step(sqlite3_context *context, int count, sqlite3_value **row) {
+    walk *w = sqlite3_user_data(context);
+    (void)count;
+    w->code = w->callback(w->data, row, &w->error);
+    if (w->code != FDL_OK)
+        sqlite3_result_error(context, "stopped", -1);
+}
+
+static void walk_end(sqlite3_context *context) {
+    (void)context;
+}
+
+fdl_code fdl_sqlite_walk(sqlite3 *db, const char *columns, const char *table, fdl_sqlite_row callback, void *data,
+                         fdl_error *error) {
+    static const char name[] = "fdl_walk";
+    const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY; /* the file's own SQL cannot call it */
+    walk w = {.callback = callback, .data = data};
+    if (sqlite3_create_function_v2(db, name, -1, flags, &w, NULL, walk_step, walk_end, NULL) != SQLITE_OK)
+        return fail_main(error, db);
+    fdl_code code = fdl_sqlite_exec(db, error, "SELECT %s(%s) FROM %s", name, columns, table);
+    sqlite3_create_function_v2(db, name, -1, flags, NULL, NULL, NULL, NULL, NULL);
+    if (w.code == FDL_OK)
+        return code;
+    *error = w.error;
+    return w.code;
+}
+
 fdl_code fdl_sqlite_integer(sqlite3 *db, const char *sql, int64_t fallback, int64_t *out, fdl_error *error) {
     sqlite3_stmt *statement = NULL;
     bool row = false;

@@ -41,6 +41,16 @@ fdl_code fdl_sqlite_prepare(sqlite3 *db, sqlite3_stmt **out, fdl_error *error, c
 /* `*row` is false at the end. */
 fdl_code fdl_sqlite_step(sqlite3_stmt *statement, bool *row, fdl_error *error);
 
+/* One row's columns; they live until the callback returns.  Anything but FDL_OK ends the walk. */
+typedef fdl_code (*fdl_sqlite_row)(void *data, sqlite3_value **row, fdl_error *error);
+
+/*
+ * Every row of a table, `columns` as SQL lists them.  SQLite calls back from inside one statement, which costs
+ * less than stepping to each row and asking for each column.
+ */
+fdl_code fdl_sqlite_walk(sqlite3 *db, const char *columns, const char *table, fdl_sqlite_row callback, void *data,
+                         fdl_error *error);
+
 /* The first column of the first row; `fallback` when there is no row or it is NULL. */
 fdl_code fdl_sqlite_integer(sqlite3 *db, const char *sql, int64_t fallback, int64_t *out, fdl_error *error);
 
