@@ -101,6 +101,7 @@ enum {
          fdl_duck_appender *out))                                                                                      \
     USE(const char *, appender_error, (fdl_duck_appender appender))                                                    \
     USE(int, append_data_chunk, (fdl_duck_appender appender, fdl_duck_chunk chunk))                                    \
+    USE(int, appender_flush, (fdl_duck_appender appender))                                                             \
     USE(int, appender_close, (fdl_duck_appender appender))                                                             \
     USE(int, appender_destroy, (fdl_duck_appender * appender))
 

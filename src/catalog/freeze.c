@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "catalog/freeze.h"
+#include "catalog/lake_writer.h"
 #include "catalog/sqlite_db.h"
 #include "util/file.h"
 #include "util/text.h"
@@ -62,8 +63,8 @@ static fdl_code attach_new(fdl_freeze *freeze, const char *file, fdl_error *erro
     if (code == FDL_OK)
         code = fdl_buf_add_format(&sql, error,
                                   " AS frozen (TYPE duckdb, STORAGE_VERSION '" FDL_DUCKDB_STORAGE
-                                  "', BLOCK_SIZE %d, ROW_GROUP_SIZE 61440);",
-                                  block_bytes);
+                                  "', BLOCK_SIZE %d, ROW_GROUP_SIZE %d);",
+                                  block_bytes, FDL_LAKE_GROUP_ROWS);
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT && code == FDL_OK; i++)
         code = fdl_lake_create_sql(&sql, &fdl_lake_tables[i], FDL_LAKE_DUCKDB, "frozen.main.", error);
     if (code == FDL_OK)

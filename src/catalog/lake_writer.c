@@ -76,6 +76,15 @@ fdl_code fdl_lake_writer_open(fdl_duck *duck, const char *catalog, const fdl_lak
 
 /* ---- the thread ----------------------------------------------------------------- */
 
+/* The appender would collect more than three groups before it gives them to the table. */
+static fdl_code append_full(fdl_lake_writer *writer, fdl_lake_chunk *chunk, fdl_error *error) {
+    fdl_code code = append(writer, chunk, writer->chunk_rows, error);
+    if (code == FDL_OK && (writer->done_count + 1) * writer->chunk_rows % FDL_LAKE_GROUP_ROWS == 0 &&
+        writer->api->appender_flush(writer->appender) != FDL_DUCK_SUCCESS)
+        code = fdl_duck_fail(error, writer->api->appender_error(writer->appender));
+    return code;
+}
+
 static void *append_all(void *data) {
     fdl_lake_writer *writer = data;
     pthread_mutex_lock(&writer->lock);
@@ -88,7 +97,7 @@ static void *append_all(void *data) {
         bool failed = writer->code != FDL_OK;
         pthread_mutex_unlock(&writer->lock);
         fdl_error error;
-        fdl_code code = failed ? FDL_OK : append(writer, chunk, writer->chunk_rows, &error);
+        fdl_code code = failed ? FDL_OK : append_full(writer, chunk, &error);
         pthread_mutex_lock(&writer->lock);
         if (code != FDL_OK) {
             writer->code = code;
@@ -154,14 +163,6 @@ void fdl_lake_writer_null(fdl_lake_writer *writer, int column) {
         chunk->validity[column] = writer->api->vector_get_validity(chunk->vectors[column]);
     }
     chunk->validity[column][writer->row / 64] &= ~(UINT64_C(1) << (writer->row % 64));
-}
-
-void fdl_lake_writer_number(fdl_lake_writer *writer, int column, int64_t value) {
-    ((int64_t *)writer->filling->data[column])[writer->row] = value;
-}
-
-void fdl_lake_writer_boolean(fdl_lake_writer *writer, int column, bool value) {
-    ((bool *)writer->filling->data[column])[writer->row] = value;
 }
 
 void fdl_lake_writer_uuid(fdl_lake_writer *writer, int column, const fdl_duck_hugeint *value) {

@@ -17,6 +17,9 @@
 /* How far filling may be ahead of appending. */
 #define FDL_LAKE_CHUNKS 4
 
+/* A row group is compressed as soon as its rows are there, so a table is never held whole. */
+#define FDL_LAKE_GROUP_ROWS 61440
+
 typedef struct fdl_lake_chunk {
     fdl_duck_chunk chunk;
     fdl_duck_vector vectors[FDL_LAKE_COLUMN_LIMIT];
@@ -55,8 +58,12 @@ fdl_code fdl_lake_writer_open(fdl_duck *duck, const char *catalog, const fdl_lak
  * be UTF-8: DuckDB would turn anything else into NULL without a word.
  */
 void fdl_lake_writer_null(fdl_lake_writer *writer, int column);
-void fdl_lake_writer_number(fdl_lake_writer *writer, int column, int64_t value); /* BIGINT, TIMESTAMPTZ */
-void fdl_lake_writer_boolean(fdl_lake_writer *writer, int column, bool value);
+static inline void fdl_lake_writer_number(fdl_lake_writer *writer, int column, int64_t value) { /* BIGINT, TIMESTAMPTZ */
+    ((int64_t *)writer->filling->data[column])[writer->row] = value;
+}
+static inline void fdl_lake_writer_boolean(fdl_lake_writer *writer, int column, bool value) {
+    ((bool *)writer->filling->data[column])[writer->row] = value;
+}
 void fdl_lake_writer_uuid(fdl_lake_writer *writer, int column, const fdl_duck_hugeint *value);
 void fdl_lake_writer_text(fdl_lake_writer *writer, int column, const char *text, size_t length);
 fdl_code fdl_lake_writer_next(fdl_lake_writer *writer, fdl_error *error);
