@@ -113,7 +113,7 @@ static void sort_out(lookup *l, size_t count) {
         l->sorted[i] = i;
         l->sizes[i] = FDL_MISSING;
     }
-    if (count > 1)
+    if (count > 1 && lists)
         qsort_r(l->sorted, count, sizeof *l->sorted, by_key, (void *)(uintptr_t)l->keys);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || !lists || !same_folder(key_at(l, i), key_at(l, i - 1)))

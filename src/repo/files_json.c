@@ -23,7 +23,17 @@ void fdl_files_writer_clear(fdl_files_writer *writer) {
     *writer = (fdl_files_writer){0};
 }
 
+/* Most names are written as they are; the rest is jansson's. */
+static bool is_plain(const char *string) {
+    for (; *string; string++)
+        if (*string < ' ' || *string > '~' || *string == '"' || *string == '\\')
+            return false;
+    return true;
+}
+
 static fdl_code add_string(fdl_buf *text, const char *string, fdl_error *error) {
+    if (is_plain(string))
+        return fdl_buf_add_format(text, error, "\"%s\"", string);
     json_t *value = json_string(string);
     char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
     fdl_code code = quoted ? fdl_buf_add_str(text, quoted, error)
