@@ -63,7 +63,7 @@ static fdl_code attach_new(fdl_freeze *freeze, const char *file, fdl_error *erro
     if (code == FDL_OK)
         code = fdl_buf_add_format(&sql, error,
                                   " AS frozen (TYPE duckdb, STORAGE_VERSION '" FDL_DUCKDB_STORAGE
-                                  "', BLOCK_SIZE %d, ROW_GROUP_SIZE %d);",
+                                  "', BLOCK_SIZE %d, ROW_GROUP_SIZE %d); BEGIN;",
                                   block_bytes, FDL_LAKE_GROUP_ROWS);
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT && code == FDL_OK; i++)
         code = fdl_lake_create_sql(&sql, &fdl_lake_tables[i], FDL_LAKE_DUCKDB, "frozen.main.", error);
@@ -74,7 +74,7 @@ static fdl_code attach_new(fdl_freeze *freeze, const char *file, fdl_error *erro
 }
 
 static fdl_code write_tables(fdl_freeze *freeze, fdl_error *error) {
-    fdl_code code = fdl_duck_exec(freeze->duck, error, "BEGIN");
+    fdl_code code = FDL_OK;
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT && code == FDL_OK; i++)
         if (fdl_lake_tables[i].keep != FDL_LAKE_KEEP_NOTHING)
             code = fdl_freeze_rows(freeze, &fdl_lake_tables[i], error);
