@@ -3,7 +3,8 @@
  *
  *   1 freeze      SQLite -> "<work>.fdl/new/ducklake.duckdb", the last snapshot
  *   2 describe    dataset.json: the publisher's words, those of dbt, the catalog's
- *                 figures, the originals kept; files.json
+ *                 figures, the originals kept; files.json.  Beside it, on another
+ *                 thread: 4 where that asks no server, and the catalog packed
  *   3 compare     the same as the parent?  then there is nothing to commit
  *   4 check       every data file is there with the size the catalog records
  *   5 record      other formats, version.json, its signature; then the folder is
@@ -25,6 +26,7 @@
 #include "repo/dataset.h"
 #include "repo/dbt.h"
 #include "repo/layout.h"
+#include "util/aside.h"
 #include "util/file.h"
 #include "util/ident.h"
 #include "util/json.h"
@@ -52,6 +54,8 @@ typedef struct commit {
     json_t *tables;
     json_t *dataset;
     fdl_needed needed;
+    bool is_checked; /* or will be, by what goes on aside */
+    fdl_aside aside; /* reads `needed` and the catalog, writes version.catalog and .packed */
     fdl_version version;
 } commit;
 
@@ -73,13 +77,6 @@ static void commit_clear(commit *c) {
 
 static fdl_code new_file(const commit *c, const char *name, char **out, fdl_error *error) {
     return fdl_str_format(out, error, "%s/%s", c->folder, name);
-}
-
-/* ---- what a frozen catalog says ------------------------------------------------- */
-
-static fdl_code read_catalog(fdl_frozen *frozen, fdl_needed *files, json_t **tables, fdl_error *error) {
-    fdl_code code = fdl_frozen_files(frozen, fdl_needed_add, files, error);
-    return code == FDL_OK ? fdl_frozen_describe(frozen, tables, error) : code;
 }
 
 /* ---- the parent ------------------------------------------------------------- */
@@ -128,7 +125,9 @@ static fdl_code load_parent(commit *c, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_frozen_open(c->context, c->parent_catalog, &frozen, error);
     if (code == FDL_OK)
-        code = read_catalog(frozen, &c->parent_files, &c->parent_tables, error);
+        code = fdl_frozen_files(frozen, fdl_needed_add, &c->parent_files, error);
+    if (code == FDL_OK)
+        code = fdl_frozen_describe(frozen, &c->parent_tables, error);
     fdl_frozen_free(frozen);
     return code;
 }
@@ -214,11 +213,45 @@ static void mark_old_files(commit *c) {
     }
 }
 
+/* The data files are there as the catalog says. */
+static fdl_code look_at_files(commit *c, fdl_error *error) {
+    char *local = NULL;
+    fdl_code code = FDL_OK;
+    if (fdl_repo_is_http(c->repo))
+        code = fdl_work_data_path(&c->work, c->repo, &local, error);
+    if (code == FDL_OK)
+        code = fdl_needed_check(c->repo, local, &c->needed, error);
+    free(local);
+    return code;
+}
+
+static fdl_code describe_catalog(commit *c, fdl_error *error) {
+    fdl_catalog_record *record = &c->version.catalog;
+    fdl_code code = fdl_carry_record(c->folder, FDL_FILE_CATALOG, &record->file, error);
+    if (code == FDL_OK)
+        code = fdl_str_copy(&record->format, FDL_DUCKLAKE_FORMAT, error);
+    if (code == FDL_OK)
+        code = fdl_str_copy(&record->storage, "duckdb-" FDL_DUCKDB_STORAGE, error);
+    return code == FDL_OK ? fdl_carry_packed(c->folder, &c->version, error) : code;
+}
+
+static fdl_code go_on_aside(void *data, fdl_error *error) {
+    commit *c = data;
+    fdl_code code = c->is_checked ? look_at_files(c, error) : FDL_OK;
+    return code == FDL_OK ? describe_catalog(c, error) : code;
+}
+
 static fdl_code look_at_catalog(commit *c, fdl_error *error) {
     fdl_frozen *frozen = NULL;
     fdl_code code = fdl_frozen_open(c->context, c->catalog, &frozen, error);
     if (code == FDL_OK)
-        code = read_catalog(frozen, &c->needed, &c->tables, error);
+        code = fdl_frozen_files(frozen, fdl_needed_add, &c->needed, error);
+    if (code == FDL_OK) {
+        mark_old_files(c);
+        c->is_checked = fdl_repo_store(c->repo)->local;
+        fdl_aside_start(&c->aside, go_on_aside, c);
+        code = fdl_frozen_describe(frozen, &c->tables, error);
+    }
     if (code == FDL_OK)
         code = fdl_carry_index(c->repo, frozen, c->folder, &c->version, error);
     fdl_frozen_free(frozen);
@@ -272,15 +305,8 @@ static fdl_code compare(commit *c, bool *same, fdl_error *error) {
 /* ---- 4: check ---------------------------------------------------------------------- */
 
 static fdl_code check_files(commit *c, fdl_error *error) {
-    char *local = NULL;
-    fdl_code code = FDL_OK;
-    mark_old_files(c);
-    if (fdl_repo_is_http(c->repo))
-        code = fdl_work_data_path(&c->work, c->repo, &local, error);
-    if (code == FDL_OK)
-        code = fdl_needed_check(c->repo, local, &c->needed, error);
-    free(local);
-    return code;
+    fdl_code code = fdl_aside_end(&c->aside, error);
+    return code == FDL_OK && !c->is_checked ? look_at_files(c, error) : code;
 }
 
 /* ---- 5: record ---------------------------------------------------------------------- */
@@ -298,18 +324,6 @@ static fdl_code write_dataset(commit *c, fdl_error *error) {
     free(path);
     free(bytes);
     return code;
-}
-
-static fdl_code describe_catalog(commit *c, fdl_error *error) {
-    fdl_catalog_record *record = &c->version.catalog;
-    fdl_code code = fdl_carry_record(c->folder, FDL_FILE_CATALOG, &record->file, error);
-    if (code == FDL_OK)
-        code = fdl_str_copy(&record->format, FDL_DUCKLAKE_FORMAT, error);
-    if (code == FDL_OK)
-        code = fdl_str_copy(&record->storage, "duckdb-" FDL_DUCKDB_STORAGE, error);
-    if (code == FDL_OK)
-        code = fdl_carry_packed(c->folder, &c->version, error);
-    return code == FDL_OK ? fdl_carry_formats(c->repo, c->folder, &c->version, error) : code;
 }
 
 static fdl_code fill_record(commit *c, fdl_error *error) {
@@ -356,7 +370,7 @@ static fdl_code write_record(commit *c, fdl_error *error) {
 
 static fdl_code record(commit *c, fdl_error *error) {
     char *pending = NULL, *target = NULL;
-    fdl_code code = describe_catalog(c, error);
+    fdl_code code = fdl_carry_formats(c->repo, c->folder, &c->version, error);
     if (code == FDL_OK)
         code = write_dataset(c, error);
     if (code == FDL_OK)
@@ -454,6 +468,7 @@ fdl_code fdl_commit(const fdl_context *context, const char *path, const fdl_comm
         fill_result(&c, !nothing, out);
     if (c.folder) { /* gone already when it became the version */
         fdl_error ignored;
+        fdl_aside_end(&c.aside, &ignored);
         fdl_folder_remove(c.folder, &ignored);
     }
     commit_clear(&c);

@@ -1,5 +1,5 @@
 /*
- * test_parallel.c - a bounded crew over many tasks.
+ * test_parallel.c - a bounded crew over many tasks, and work beside the caller.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "util/aside.h"
 #include "util/parallel.h"
 
 #define TASKS 1000
@@ -75,11 +77,40 @@ static void one_job_makes_no_thread_and_no_task_is_no_work(void **state) {
     assert_int_equal(fdl_parallel(0, 8, on_caller, NULL, &error), FDL_OK);
 }
 
+typedef struct aside_work {
+    atomic_bool may_end;
+    fdl_code code;
+} aside_work;
+
+static fdl_code wait_and_return(void *data, fdl_error *error) {
+    aside_work *w = data;
+    while (!atomic_load(&w->may_end))
+        sched_yield();
+    return w->code == FDL_OK ? FDL_OK : fdl_fail(error, w->code, "key", "aside");
+}
+
+static void work_aside_goes_on_beside_the_caller_and_its_failure_is_told_once(void **state) {
+    (void)state;
+    fdl_aside aside = {0};
+    fdl_error error = {0};
+    assert_int_equal(fdl_aside_end(&aside, &error), FDL_OK); /* none */
+    for (int fails = 0; fails <= 1; fails++) {
+        aside_work w = {.code = fails ? FDL_REFUSED : FDL_OK};
+        fdl_aside_start(&aside, wait_and_return, &w);
+        atomic_store(&w.may_end, true); /* only reached if the caller went on */
+        assert_int_equal(fdl_aside_end(&aside, &error), w.code);
+        assert_int_equal(fdl_aside_end(&aside, &error), FDL_OK);
+    }
+    assert_string_equal(error.message, "aside");
+    assert_string_equal(error.key, "key");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_is_done_once_and_no_more_at_once_than_asked),
         cmocka_unit_test(a_failure_is_returned_with_its_words_and_stops_what_was_not_begun),
         cmocka_unit_test(one_job_makes_no_thread_and_no_task_is_no_work),
+        cmocka_unit_test(work_aside_goes_on_beside_the_caller_and_its_failure_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
