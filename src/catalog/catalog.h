@@ -36,6 +36,7 @@ typedef struct fdl_thaw_options {
      * named by absolute URL, since data_path is a folder of this machine (HTTP).
      */
     const char *published_prefix;
+    int64_t stamp; /* see fdl_catalog_stamp; 0: none yet */
 } fdl_thaw_options;
 
 /*

@@ -30,7 +30,12 @@ static fdl_code create_tables(sqlite3 *db, fdl_error *error) {
     return code;
 }
 
-fdl_code fdl_working_new_begin(const char *path, fdl_working_new *out, fdl_error *error) {
+/* Large pages are filled and written with less work; but DuckLake writes whole ones, also for a row. */
+#define LARGE_BYTES (4u << 20)
+#define PAGE_BYTES 4096
+#define LARGE_PAGE_BYTES 16384
+
+fdl_code fdl_working_new_begin(const char *path, uint64_t bytes, fdl_working_new *out, fdl_error *error) {
     int fd = -1;
     *out = (fdl_working_new){.path = path};
     if (fdl_file_exists(path))
@@ -38,7 +43,7 @@ fdl_code fdl_working_new_begin(const char *path, fdl_working_new *out, fdl_error
     fdl_code code = fdl_temp_create(path, &out->temporary, &fd, error);
     if (code == FDL_OK) {
         close(fd);
-        code = fdl_sqlite_fill(out->temporary, &out->db, error);
+        code = fdl_sqlite_fill(out->temporary, bytes < LARGE_BYTES ? PAGE_BYTES : LARGE_PAGE_BYTES, &out->db, error);
     }
     if (code == FDL_OK)
         code = fdl_sqlite_exec(out->db, error, "BEGIN");
@@ -62,11 +67,11 @@ static fdl_code take_name(fdl_working_new *working, fdl_error *error) {
     return code;
 }
 
-fdl_code fdl_working_new_end(fdl_working_new *working, fdl_code code, fdl_error *error) {
+fdl_code fdl_working_new_end(fdl_working_new *working, int64_t stamp, fdl_code code, fdl_error *error) {
     if (code == FDL_OK)
         code = fdl_lake_protect(working->db, error);
     if (code == FDL_OK)
-        code = fdl_sqlite_exec(working->db, error, "COMMIT");
+        code = fdl_sqlite_exec(working->db, error, "PRAGMA user_version = %lld; COMMIT", (long long)stamp);
     if (sqlite3_close(working->db) != SQLITE_OK && code == FDL_OK)
         code = fdl_fail(error, FDL_FAILED, working->path, "cannot close '%s'", working->path);
     if (code == FDL_OK)
@@ -102,8 +107,8 @@ fdl_code fdl_catalog_create(const fdl_context *context, const char *path, const 
                             fdl_error *error) {
     fdl_working_new working;
     (void)context;
-    fdl_code code = fdl_working_new_begin(path, &working, error);
+    fdl_code code = fdl_working_new_begin(path, 0, &working, error);
     if (code == FDL_OK)
         code = fill_empty(working.db, options->data_path, error);
-    return fdl_working_new_end(&working, code, error);
+    return fdl_working_new_end(&working, options->stamp, code, error);
 }

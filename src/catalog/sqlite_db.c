@@ -106,12 +106,13 @@ fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, 
     return FDL_OK;
 }
 
-fdl_code fdl_sqlite_fill(const char *path, sqlite3 **out, fdl_error *error) {
+fdl_code fdl_sqlite_fill(const char *path, int page_bytes, sqlite3 **out, fdl_error *error) {
     sqlite3 *db = NULL;
     fdl_code code = open_at(path, SQLITE_OPEN_READWRITE, &db, error);
     if (code == FDL_OK)
         code = fdl_sqlite_exec(db, error,
-                               "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE");
+                               "PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE",
+                               page_bytes);
     if (code != FDL_OK) {
         sqlite3_close(db);
         return code;

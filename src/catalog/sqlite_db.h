@@ -32,7 +32,7 @@ fdl_code fdl_sqlite_open(const char *path, fdl_sqlite_mode mode, sqlite3 **out, 
  * A new database in the empty file at `path`.  Nothing guards its writing (no
  * journal, no fsync), so it is for a temporary name, and a failure leaves rubbish.
  */
-fdl_code fdl_sqlite_fill(const char *path, sqlite3 **out, fdl_error *error);
+fdl_code fdl_sqlite_fill(const char *path, int page_bytes, sqlite3 **out, fdl_error *error);
 
 /* Runs statements; the format is SQLite's own: %Q is a 'literal', %w the inside of a "name". */
 fdl_code fdl_sqlite_exec(sqlite3 *db, fdl_error *error, const char *format, ...);

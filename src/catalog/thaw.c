@@ -16,6 +16,7 @@
 #include "catalog/catalog.h"
 #include "catalog/thaw_table.h"
 #include "catalog/working_new.h"
+#include "util/file.h"
 #include "util/text.h"
 
 /* ---- is it a catalog we know? ------------------------------------------------ */
@@ -180,7 +181,11 @@ fdl_code fdl_catalog_thaw(const fdl_context *context, const char *frozen, const 
                           const fdl_thaw_options *options, fdl_error *error) {
     fdl_thaw_source source = {.file = frozen, .url_prefix = options->published_prefix};
     fdl_working_new working;
-    fdl_code code = fdl_working_new_begin(path, &working, error);
+    uint64_t bytes = 0;
+    fdl_code code = fdl_file_size(frozen, &bytes, error);
+    if (code != FDL_OK)
+        return code;
+    code = fdl_working_new_begin(path, bytes, &working, error);
     if (code == FDL_OK)
         code = fdl_duck_open(context, &source.duck, error);
     if (code == FDL_OK)
@@ -195,7 +200,7 @@ fdl_code fdl_catalog_thaw(const fdl_context *context, const char *frozen, const 
         code = copy_tables(working.db, &source, error);
     if (code == FDL_OK)
         code = settle_metadata(working.db, frozen, options->data_path, error);
-    code = fdl_working_new_end(&working, code, error);
+    code = fdl_working_new_end(&working, options->stamp, code, error);
     fdl_lake_folders_clear(&source.folders);
     fdl_duck_free(source.duck);
     return code;

@@ -14,10 +14,10 @@ typedef struct fdl_working_new {
     const char *path;
 } fdl_working_new;
 
-/* FDL_CONFLICT when `path` exists.  All 28 tables are there, empty. */
-fdl_code fdl_working_new_begin(const char *path, fdl_working_new *out, fdl_error *error);
+/* FDL_CONFLICT when `path` exists.  All 28 tables are there, empty; some `bytes` are expected in them. */
+fdl_code fdl_working_new_begin(const char *path, uint64_t bytes, fdl_working_new *out, fdl_error *error);
 
-/* With `code` FDL_OK: protection, disk, name.  Else nothing is left, and `code` is returned. */
-fdl_code fdl_working_new_end(fdl_working_new *working, fdl_code code, fdl_error *error);
+/* With `code` FDL_OK: protection, stamp, disk, name.  Else nothing is left, and `code` is returned. */
+fdl_code fdl_working_new_end(fdl_working_new *working, int64_t stamp, fdl_code code, fdl_error *error);
 
 #endif

@@ -125,15 +125,13 @@ static fdl_code build_catalog(fdl_repo *repo, const fdl_work *work, const fdl_ve
         code = fdl_work_data_path(work, repo, &data_path, error);
     if (code == FDL_OK && fdl_repo_is_http(repo))
         code = fdl_data_url(repo, &published, error);
-    fdl_thaw_options options = {.data_path = data_path, .published_prefix = published};
+    fdl_thaw_options options = {.data_path = data_path, .published_prefix = published, .stamp = work->stamp};
     if (code == FDL_OK && !version)
         code = fdl_catalog_create(context, made->catalog, &options, error);
     if (code == FDL_OK && version)
         code = fdl_catalog_download_watched(repo, version, made->frozen, error);
     if (code == FDL_OK && version)
         code = fdl_catalog_thaw(context, made->frozen, made->catalog, &options, error);
-    if (code == FDL_OK)
-        code = fdl_catalog_stamp(made->catalog, work->stamp, error);
     free(published);
     free(data_path);
     return code;

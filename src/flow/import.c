@@ -127,13 +127,11 @@ static fdl_code replace_catalog(import *m, const fdl_work *work, fdl_error *erro
         code = fdl_work_data_path(work, m->repo, &data_path, error);
     if (code == FDL_OK && fdl_repo_is_http(m->repo))
         code = fdl_data_url(m->repo, &published, error);
-    fdl_thaw_options options = {.data_path = data_path, .published_prefix = published};
     if (code == FDL_OK)
         code = fdl_catalog_state(m->work, &state, error);
+    fdl_thaw_options options = {.data_path = data_path, .published_prefix = published, .stamp = state.stamp};
     if (code == FDL_OK)
         code = fdl_catalog_thaw(m->context, m->frozen, path, &options, error);
-    if (code == FDL_OK)
-        code = fdl_catalog_stamp(path, state.stamp, error);
     if (code == FDL_OK)
         code = fdl_file_rename(path, m->work, error);
     free(published);

@@ -3,6 +3,7 @@
  * safe from its clean-up.
  */
 #include "catalog/ducklake_schema.h"
+#include "catalog/working_new.h"
 #include "util/file.h"
 #include "work.h"
 
@@ -103,6 +104,17 @@ static void an_existing_file_is_left_alone(void **state) {
     assert_int_equal(bench_ask(b, b->work, "SELECT count(*) FROM t"), 0);
 }
 
+static void pages_are_large_where_much_is_expected(void **state) {
+    bench *b = *state;
+    fdl_working_new made;
+    const char *path = lake_path(b->folder, "large.sqlite");
+    must(fdl_working_new_begin(path, 5u << 20, &made, &b->error), &b->error);
+    must(fdl_working_new_end(&made, 7, FDL_OK, &b->error), &b->error);
+    assert_int_equal(sqlite_count(path, "PRAGMA page_size"), 16384);
+    assert_int_equal(sqlite_count(path, "PRAGMA user_version"), 7);
+    assert_int_equal(sqlite_count(b->work, "PRAGMA page_size"), 4096);
+}
+
 static void a_folder_that_is_not_there_leaves_nothing(void **state) {
     bench *b = *state;
     fdl_thaw_options options = {.data_path = b->data};
@@ -179,6 +191,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_empty_catalog_says_what_ducklakes_own_says, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(ducklake_writes_to_an_empty_catalog, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(an_existing_file_is_left_alone, bench_make, bench_drop),
+        cmocka_unit_test_setup_teardown(pages_are_large_where_much_is_expected, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(a_folder_that_is_not_there_leaves_nothing, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(clean_up_deletes_no_file_that_an_older_version_names, bench_make, bench_drop),
         cmocka_unit_test_setup_teardown(snapshots_that_are_expired_by_hand_keep_their_files, bench_make, bench_drop),
