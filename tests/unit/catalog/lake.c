@@ -59,6 +59,21 @@ void lake_folder_remove(char *folder) {
     free(folder);
 }
 
+char *lake_folder;
+
+int lake_setup(void **state) {
+    (void)state;
+    lake_folder = lake_folder_make();
+    return 0;
+}
+
+int lake_teardown(void **state) {
+    (void)state;
+    lake_folder_remove(lake_folder);
+    lake_folder = NULL;
+    return 0;
+}
+
 const char *lake_path(const char *folder, const char *name) {
     static char paths[8][1024];
     static size_t next;

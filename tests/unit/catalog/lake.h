@@ -16,6 +16,11 @@
 char *lake_folder_make(void);
 void lake_folder_remove(char *folder);
 
+/* For cmocka: each test gets one of its own, `lake_folder`. */
+extern char *lake_folder;
+int lake_setup(void **state);
+int lake_teardown(void **state);
+
 /* "<folder>/<name>", in a buffer that lives until the eighth call from now. */
 const char *lake_path(const char *folder, const char *name);
 

@@ -14,20 +14,11 @@
 #include "util/file.h"
 #include "util/text.h"
 
-static char *folder;
 static const char *made; /* what a.duckdb was made by */
 
 static int make_folder(void **state) {
-    (void)state;
     made = NULL;
-    folder = lake_folder_make();
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    lake_folder_remove(folder);
-    return 0;
+    return lake_setup(state);
 }
 
 /* Fails unless a.duckdb and b.duckdb differ first as told; NULL: unless they are the same. */
@@ -36,7 +27,7 @@ static void compare(const char *expected) {
     char *difference = NULL;
     fdl_error error;
     must(
-        fdl_frozen_same(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, "b.duckdb"), &same, &difference, &error),
+        fdl_frozen_same(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, "b.duckdb"), &same, &difference, &error),
         &error);
     if (difference != NULL && expected == NULL)
         fail_msg("%s", difference);
@@ -52,12 +43,12 @@ static void compare(const char *expected) {
 static void change(const char *before, const char *after, const char *expected) {
     fdl_error error;
     if (made != before) {
-        must(fdl_file_remove(lake_path(folder, "a.duckdb"), &error), &error);
-        lake_run(folder, "a.duckdb", before);
+        must(fdl_file_remove(lake_path(lake_folder, "a.duckdb"), &error), &error);
+        lake_run(lake_folder, "a.duckdb", before);
         made = before;
     }
-    lake_copy(folder, "a.duckdb", "b.duckdb");
-    lake_run(folder, "b.duckdb", after);
+    lake_copy(lake_folder, "a.duckdb", "b.duckdb");
+    lake_run(lake_folder, "b.duckdb", after);
     compare(expected);
 }
 
@@ -79,9 +70,9 @@ static void a_file_is_the_same_as_itself(void **state) {
     bool same = false;
     char *difference = NULL;
     fdl_error error;
-    const char *path = lake_path(folder, "a.duckdb");
+    const char *path = lake_path(lake_folder, "a.duckdb");
     (void)state;
-    lake_run(folder, "a.duckdb", lake);
+    lake_run(lake_folder, "a.duckdb", lake);
     must(fdl_frozen_same(NULL, path, path, &same, &difference, &error), &error);
     assert_true(same);
     assert_null(difference);
@@ -119,9 +110,9 @@ static void an_empty_table_made_again_is_the_same(void **state) {
 /* Who wrote it, where its data is, and which of the two formats it is in. */
 static void where_and_by_whom_it_was_written_makes_no_difference(void **state) {
     (void)state;
-    lake_run(folder, "a.duckdb", lake);
-    lake_copy(folder, "a.duckdb", "b.duckdb");
-    lake_spoil(folder, "b.duckdb",
+    lake_run(lake_folder, "a.duckdb", lake);
+    lake_copy(lake_folder, "a.duckdb", "b.duckdb");
+    lake_spoil(lake_folder, "b.duckdb",
                "UPDATE file.ducklake_metadata SET value = '0.4' WHERE key = 'version';"
                "UPDATE file.ducklake_metadata SET value = 'somebody' WHERE key = 'created_by';"
                "UPDATE file.ducklake_metadata SET value = 's3://elsewhere/' WHERE key = 'data_path'");
@@ -206,14 +197,14 @@ static void other_meanings_under_the_same_names_are_told(void **state) {
          "column 'a' differs"},
     };
     (void)state;
-    lake_run(folder, "a.duckdb",
+    lake_run(lake_folder, "a.duckdb",
              "CREATE SCHEMA s; CREATE TABLE t (a INTEGER, b INTEGER); INSERT INTO t VALUES (1, 1), (2, 2);"
              "INSERT INTO t VALUES (3, 3); DELETE FROM t WHERE a = 1");
     for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++) {
         char expected[256];
         snprintf(expected, sizeof expected, "table 'main.t': %s", spoils[i][1]);
-        lake_copy(folder, "a.duckdb", "b.duckdb");
-        lake_spoil(folder, "b.duckdb", spoils[i][0]);
+        lake_copy(lake_folder, "a.duckdb", "b.duckdb");
+        lake_spoil(lake_folder, "b.duckdb", spoils[i][0]);
         compare(expected);
     }
 }
@@ -226,12 +217,12 @@ static void the_names_inside_registered_files_are_told(void **state) {
         sql, sizeof sql,
         "CREATE TABLE t (a INTEGER); COPY (SELECT range::INTEGER AS a FROM range(7)) TO '%s/data/main/t/x.parquet';"
         "CALL ducklake_add_data_files('lake', 't', '%s/data/main/t/x.parquet')",
-        folder, folder);
-    must(fdl_folder_make(lake_path(folder, "data/main/t"), &error), &error);
-    lake_run(folder, "a.duckdb", sql);
-    lake_copy(folder, "a.duckdb", "b.duckdb");
+        lake_folder, lake_folder);
+    must(fdl_folder_make(lake_path(lake_folder, "data/main/t"), &error), &error);
+    lake_run(lake_folder, "a.duckdb", sql);
+    lake_copy(lake_folder, "a.duckdb", "b.duckdb");
     compare(NULL);
-    lake_spoil(folder, "b.duckdb", "UPDATE file.ducklake_name_mapping SET source_name = 'other'");
+    lake_spoil(lake_folder, "b.duckdb", "UPDATE file.ducklake_name_mapping SET source_name = 'other'");
     compare("table 'main.t': names in data files differ (1 added, 1 removed)");
 }
 
@@ -263,12 +254,12 @@ static void every_difference_is_listed_in_order(void **state) {
     told t = {0};
     fdl_error error;
     (void)state;
-    lake_run(folder, "a.duckdb", lake);
-    lake_copy(folder, "a.duckdb", "b.duckdb");
-    lake_run(folder, "b.duckdb",
+    lake_run(lake_folder, "a.duckdb", lake);
+    lake_copy(lake_folder, "a.duckdb", "b.duckdb");
+    lake_run(lake_folder, "b.duckdb",
              "DROP VIEW v; ALTER TABLE t ALTER a TYPE BIGINT; ALTER TABLE t DROP COLUMN b; INSERT INTO s.u VALUES (5);"
              "INSERT INTO s.u VALUES (6)");
-    must(fdl_frozen_compare(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, "b.duckdb"), write_down, &t, &error),
+    must(fdl_frozen_compare(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, "b.duckdb"), write_down, &t, &error),
          &error);
     assert_string_equal(t.lines,
                         "column table 'main.t': column 'a' differs|column table 'main.t': column 'b' was removed|"
@@ -283,24 +274,24 @@ static void what_cannot_be_read_is_refused_by_name(void **state) {
     char *difference = NULL;
     fdl_error error;
     (void)state;
-    lake_run(folder, "a.duckdb", lake);
+    lake_run(lake_folder, "a.duckdb", lake);
     must_fail(
-        fdl_frozen_same(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, "b.duckdb"), &same, &difference, &error),
+        fdl_frozen_same(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, "b.duckdb"), &same, &difference, &error),
         FDL_NOT_FOUND, &error, "b.duckdb", NULL);
-    lake_spoil(folder, "b.duckdb", "CREATE TABLE file.t (a INTEGER)");
+    lake_spoil(lake_folder, "b.duckdb", "CREATE TABLE file.t (a INTEGER)");
     must_fail(
-        fdl_frozen_same(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, "b.duckdb"), &same, &difference, &error),
+        fdl_frozen_same(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, "b.duckdb"), &same, &difference, &error),
         FDL_REFUSED, &error, "b.duckdb", NULL);
-    lake_copy(folder, "a.duckdb", "b.duckdb");
-    lake_spoil(folder, "b.duckdb", "CREATE TABLE file.ducklake_inlined_data_1_1 AS SELECT 1 AS a");
+    lake_copy(lake_folder, "a.duckdb", "b.duckdb");
+    lake_spoil(lake_folder, "b.duckdb", "CREATE TABLE file.ducklake_inlined_data_1_1 AS SELECT 1 AS a");
     must_fail(
-        fdl_frozen_same(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, "b.duckdb"), &same, &difference, &error),
+        fdl_frozen_same(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, "b.duckdb"), &same, &difference, &error),
         FDL_REFUSED, &error, "b.duckdb", "inlined", NULL);
     assert_null(difference);
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, lake_teardown)
     const struct CMUnitTest tests[] = {
         T(a_copy_is_the_same),
         T(a_file_is_the_same_as_itself),

@@ -17,29 +17,15 @@
 
 #define CATALOG "c.duckdb"
 
-static char *folder;
-
-static int make_folder(void **state) {
-    (void)state;
-    folder = lake_folder_make();
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    lake_folder_remove(folder);
-    return 0;
-}
-
 static void run(const char *sql) {
-    lake_run(folder, CATALOG, sql);
+    lake_run(lake_folder, CATALOG, sql);
 }
 
 static json_t *describe(const char *name) {
     fdl_frozen *frozen = NULL;
     json_t *tables = NULL;
     fdl_error error;
-    must(fdl_frozen_open(NULL, lake_path(folder, name), &frozen, &error), &error);
+    must(fdl_frozen_open(NULL, lake_path(lake_folder, name), &frozen, &error), &error);
     must(fdl_frozen_describe(frozen, &tables, &error), &error);
     fdl_frozen_free(frozen);
     return tables;
@@ -82,7 +68,7 @@ static fdl_code see_file(void *data, const fdl_data_file *file, fdl_error *error
     char *path = NULL;
     assert_true(strcmp(s->last, file->path) < 0);
     assert_true(fdl_str_fit(s->last, sizeof s->last, file->path));
-    must(fdl_str_format(&path, error, "%s/data/%s", folder, file->path), error);
+    must(fdl_str_format(&path, error, "%s/data/%s", lake_folder, file->path), error);
     must(fdl_file_size(path, &size, error), error);
     free(path);
     assert_int_equal(size, file->size_bytes);
@@ -95,7 +81,7 @@ static fdl_code see_file(void *data, const fdl_data_file *file, fdl_error *error
 static fdl_code list_files(const char *name, seen *s, fdl_error *error) {
     fdl_frozen *frozen = NULL;
     *s = (seen){0};
-    fdl_code code = fdl_frozen_open(NULL, lake_path(folder, name), &frozen, error);
+    fdl_code code = fdl_frozen_open(NULL, lake_path(lake_folder, name), &frozen, error);
     if (code == FDL_OK)
         code = fdl_frozen_files(frozen, see_file, s, error);
     fdl_frozen_free(frozen);
@@ -148,7 +134,7 @@ static void a_callback_can_end_the_list(void **state) {
     int calls = 0;
     (void)state;
     run("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)");
-    must(fdl_frozen_open(NULL, lake_path(folder, CATALOG), &frozen, &error), &error);
+    must(fdl_frozen_open(NULL, lake_path(lake_folder, CATALOG), &frozen, &error), &error);
     must_fail(fdl_frozen_files(frozen, refuse_all, &calls, &error), FDL_BUSY, &error, "enough", NULL);
     assert_int_equal(calls, 1);
     fdl_frozen_free(frozen);
@@ -180,7 +166,7 @@ static void rows_are_what_duckdb_counts(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char sql[128];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", names[i]);
-        assert_int_equal(number(named(tables, names[i]), "rows"), lake_count(folder, CATALOG, sql));
+        assert_int_equal(number(named(tables, names[i]), "rows"), lake_count(lake_folder, CATALOG, sql));
     }
     assert_int_equal(number(named(tables, "never_filled"), "files"), 0);
     assert_int_equal(number(named(tables, "never_filled"), "bytes"), 0);
@@ -211,13 +197,13 @@ static void a_file_registered_twice_counts_its_rows_twice_and_its_bytes_once(voi
         "CREATE TABLE t (a INTEGER); COPY (SELECT range::INTEGER AS a FROM range(7)) TO '%s/data/main/t/x.parquet';"
         "CALL ducklake_add_data_files('lake', 't', '%s/data/main/t/x.parquet');"
         "CALL ducklake_add_data_files('lake', 't', '%s/data/main/t/x.parquet')",
-        folder, folder, folder);
-    must(fdl_folder_make(lake_path(folder, "data/main/t"), &error), &error);
+        lake_folder, lake_folder, lake_folder);
+    must(fdl_folder_make(lake_path(lake_folder, "data/main/t"), &error), &error);
     run(sql);
     must(list_files(CATALOG, &s, &error), &error);
     assert_int_equal(s.data_files, 1);
     json_t *tables = describe(CATALOG);
-    assert_int_equal(number(named(tables, "t"), "rows"), lake_count(folder, CATALOG, "SELECT count(*) FROM t"));
+    assert_int_equal(number(named(tables, "t"), "rows"), lake_count(lake_folder, CATALOG, "SELECT count(*) FROM t"));
     assert_int_equal(number(named(tables, "t"), "rows"), 14);
     assert_int_equal(number(named(tables, "t"), "bytes"), s.bytes);
     assert_int_equal(number(named(tables, "t"), "files"), 1);
@@ -292,7 +278,7 @@ static fdl_code compare_type(void *data, const fdl_cell *cells, size_t count, fd
 static size_t compare_with_duckdb(json_t *tables) {
     type_check check = {.tables = tables};
     fdl_error error;
-    fdl_duck *duck = lake_open(folder, CATALOG);
+    fdl_duck *duck = lake_open(lake_folder, CATALOG);
     must(fdl_duck_query(duck,
                         "SELECT table_name, column_index::BIGINT - 1, column_name, data_type, is_nullable"
                         " FROM duckdb_columns() WHERE database_name = 'lake' AND table_name NOT IN"
@@ -327,7 +313,7 @@ static void field_names_are_quoted_where_duckdb_quotes_them(void **state) {
     fdl_error error;
     char *sql = NULL;
     (void)state;
-    fdl_duck *duck = lake_open(folder, CATALOG);
+    fdl_duck *duck = lake_open(lake_folder, CATALOG);
     must(fdl_duck_query(duck, "SELECT string_agg('\"' || keyword_name || '\" INTEGER', ', ') FROM duckdb_keywords()",
                         create_table_of_keywords, &sql, &error),
          &error);
@@ -435,9 +421,9 @@ static fdl_code ignore_file(void *data, const fdl_data_file *file, fdl_error *er
 static fdl_code read_spoilt(const char *sql, fdl_error *error) {
     fdl_frozen *frozen = NULL;
     json_t *tables = NULL;
-    lake_copy(folder, CATALOG, "spoilt.duckdb");
-    lake_spoil(folder, "spoilt.duckdb", sql);
-    fdl_code code = fdl_frozen_open(NULL, lake_path(folder, "spoilt.duckdb"), &frozen, error);
+    lake_copy(lake_folder, CATALOG, "spoilt.duckdb");
+    lake_spoil(lake_folder, "spoilt.duckdb", sql);
+    fdl_code code = fdl_frozen_open(NULL, lake_path(lake_folder, "spoilt.duckdb"), &frozen, error);
     if (code == FDL_OK)
         code = fdl_frozen_files(frozen, ignore_file, NULL, error);
     if (code == FDL_OK)
@@ -451,14 +437,14 @@ static void what_is_no_catalog_is_refused(void **state) {
     fdl_frozen *frozen = NULL;
     fdl_error error;
     (void)state;
-    must_fail(fdl_frozen_open(NULL, lake_path(folder, "missing.duckdb"), &frozen, &error), FDL_NOT_FOUND, &error,
+    must_fail(fdl_frozen_open(NULL, lake_path(lake_folder, "missing.duckdb"), &frozen, &error), FDL_NOT_FOUND, &error,
               "missing.duckdb", NULL);
-    must(fdl_file_write(lake_path(folder, "text"), "hello, hello, hello", 19, &error), &error);
-    must_fail(fdl_frozen_open(NULL, lake_path(folder, "text"), &frozen, &error), FDL_REFUSED, &error, "/text'", NULL);
-    must(fdl_file_write(lake_path(folder, "empty"), "", 0, &error), &error);
-    must_fail(fdl_frozen_open(NULL, lake_path(folder, "empty"), &frozen, &error), FDL_REFUSED, &error, "/empty'", NULL);
-    lake_spoil(folder, "other.duckdb", "CREATE TABLE file.t (a INTEGER)");
-    must_fail(fdl_frozen_open(NULL, lake_path(folder, "other.duckdb"), &frozen, &error), FDL_REFUSED, &error,
+    must(fdl_file_write(lake_path(lake_folder, "text"), "hello, hello, hello", 19, &error), &error);
+    must_fail(fdl_frozen_open(NULL, lake_path(lake_folder, "text"), &frozen, &error), FDL_REFUSED, &error, "/text'", NULL);
+    must(fdl_file_write(lake_path(lake_folder, "empty"), "", 0, &error), &error);
+    must_fail(fdl_frozen_open(NULL, lake_path(lake_folder, "empty"), &frozen, &error), FDL_REFUSED, &error, "/empty'", NULL);
+    lake_spoil(lake_folder, "other.duckdb", "CREATE TABLE file.t (a INTEGER)");
+    must_fail(fdl_frozen_open(NULL, lake_path(lake_folder, "other.duckdb"), &frozen, &error), FDL_REFUSED, &error,
               "other.duckdb", "ducklake_metadata", NULL);
     assert_null(frozen);
 }
@@ -468,8 +454,8 @@ static void a_log_beside_the_catalog_is_refused(void **state) {
     fdl_error error;
     (void)state;
     run(LAKE);
-    must(fdl_file_write(lake_path(folder, CATALOG ".wal"), "x", 1, &error), &error);
-    must_fail(fdl_frozen_open(NULL, lake_path(folder, CATALOG), &frozen, &error), FDL_REFUSED, &error, CATALOG ".wal'",
+    must(fdl_file_write(lake_path(lake_folder, CATALOG ".wal"), "x", 1, &error), &error);
+    must_fail(fdl_frozen_open(NULL, lake_path(lake_folder, CATALOG), &frozen, &error), FDL_REFUSED, &error, CATALOG ".wal'",
               NULL);
 }
 
@@ -661,7 +647,7 @@ static void a_table_of_more_rows_than_any_honest_one_is_refused(void **state) {
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define T(name) cmocka_unit_test_setup_teardown(name, lake_setup, lake_teardown)
     const struct CMUnitTest tests[] = {
         T(every_file_is_listed_once_with_its_size_on_disk),
         T(files_of_older_snapshots_are_listed_and_not_described),

@@ -16,30 +16,16 @@
 #include "lake.h"
 #include "util/file.h"
 
-static char *folder;
-
-static int make_folder(void **state) {
-    (void)state;
-    folder = lake_folder_make();
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    lake_folder_remove(folder);
-    return 0;
-}
-
 /* Writes a.duckdb as <name>; what stands in the way must be `expected`, NULL for nothing. */
 static void write_as(const char *format, const char *name, const char *expected) {
     char *obstacle = NULL;
     fdl_error error;
-    must(fdl_other_write(NULL, lake_path(folder, "a.duckdb"), format, lake_path(folder, name), &obstacle, &error), &error);
+    must(fdl_other_write(NULL, lake_path(lake_folder, "a.duckdb"), format, lake_path(lake_folder, name), &obstacle, &error), &error);
     if (expected)
         assert_non_null(obstacle);
     if (obstacle)
         assert_string_equal(obstacle, expected ? expected : "");
-    assert_int_equal(fdl_file_exists(lake_path(folder, name)), expected == NULL);
+    assert_int_equal(fdl_file_exists(lake_path(lake_folder, name)), expected == NULL);
     free(obstacle);
 }
 
@@ -48,7 +34,7 @@ static const char *wrong(const char *format, const char *name) {
     static char text[512];
     char *difference = NULL;
     fdl_error error;
-    must(fdl_other_check(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, name), format, &difference, &error), &error);
+    must(fdl_other_check(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, name), format, &difference, &error), &error);
     snprintf(text, sizeof text, "%s", difference ? difference : "");
     free(difference);
     return text;
@@ -56,7 +42,7 @@ static const char *wrong(const char *format, const char *name) {
 
 static void each_format_has_its_storage_and_says_the_same(void **state) {
     (void)state;
-    lake_run(folder, "a.duckdb", "CREATE TABLE t AS SELECT range AS i, {'x': 1} AS s FROM range(9); DELETE FROM t WHERE i = 3;"
+    lake_run(lake_folder, "a.duckdb", "CREATE TABLE t AS SELECT range AS i, {'x': 1} AS s FROM range(9); DELETE FROM t WHERE i = 3;"
                                  "CREATE VIEW v AS SELECT i FROM t");
     static const char *const formats[][2] = {{"0.3", "v1.0.0"}, {"0.4", "v1.5.0"}, {"1.0", "v1.5.0"}};
     for (size_t i = 0; i < 3; i++) {
@@ -71,7 +57,7 @@ static void each_format_has_its_storage_and_says_the_same(void **state) {
 
 static void what_cannot_be_said_is_named_and_nothing_is_written(void **state) {
     (void)state;
-    lake_run(folder, "a.duckdb", "CREATE TABLE t (i INTEGER); CREATE MACRO plus(x) AS x + 1");
+    lake_run(lake_folder, "a.duckdb", "CREATE TABLE t (i INTEGER); CREATE MACRO plus(x) AS x + 1");
     write_as("0.3", "b.duckdb", "the macro 'main.plus'");
     write_as("0.4", "b.duckdb", NULL);
 }
@@ -80,11 +66,11 @@ static void what_is_there_is_not_overwritten(void **state) {
     (void)state;
     char *obstacle = NULL;
     fdl_error error;
-    lake_run(folder, "a.duckdb", "CREATE TABLE t (i INTEGER)");
-    must(fdl_file_write(lake_path(folder, "b.duckdb"), "mine", 4, &error), &error);
-    must_fail(fdl_other_write(NULL, lake_path(folder, "a.duckdb"), "0.3", lake_path(folder, "b.duckdb"), &obstacle, &error),
+    lake_run(lake_folder, "a.duckdb", "CREATE TABLE t (i INTEGER)");
+    must(fdl_file_write(lake_path(lake_folder, "b.duckdb"), "mine", 4, &error), &error);
+    must_fail(fdl_other_write(NULL, lake_path(lake_folder, "a.duckdb"), "0.3", lake_path(lake_folder, "b.duckdb"), &obstacle, &error),
               FDL_CONFLICT, &error, "b.duckdb", NULL);
-    must_fail(fdl_other_write(NULL, lake_path(folder, "a.duckdb"), "0.2", lake_path(folder, "c.duckdb"), &obstacle, &error),
+    must_fail(fdl_other_write(NULL, lake_path(lake_folder, "a.duckdb"), "0.2", lake_path(lake_folder, "c.duckdb"), &obstacle, &error),
               FDL_UNSUPPORTED, &error, "0.2", NULL);
 }
 
@@ -106,24 +92,24 @@ static void every_other_catalog_is_told(void **state) {
         {"ALTER TABLE file.ducklake_view RENAME TO kept; CREATE VIEW file.ducklake_view AS FROM kept", "not a DuckLake catalog"},
     };
     fdl_error error;
-    lake_run(folder, "a.duckdb", "CREATE TABLE t AS SELECT range AS i FROM range(9); DELETE FROM t WHERE i = 3;"
+    lake_run(lake_folder, "a.duckdb", "CREATE TABLE t AS SELECT range AS i FROM range(9); DELETE FROM t WHERE i = 3;"
                                  "CREATE VIEW v AS SELECT i FROM t");
     write_as("0.3", "b.duckdb", NULL);
     for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
-        must(fdl_file_remove(lake_path(folder, "c.duckdb"), &error), &error);
-        lake_copy(folder, "b.duckdb", "c.duckdb");
-        lake_spoil(folder, "c.duckdb", forgeries[i][0]);
+        must(fdl_file_remove(lake_path(lake_folder, "c.duckdb"), &error), &error);
+        lake_copy(lake_folder, "b.duckdb", "c.duckdb");
+        lake_spoil(lake_folder, "c.duckdb", forgeries[i][0]);
         if (!strstr(wrong("0.3", "c.duckdb"), forgeries[i][1]))
             fail_msg("%s: '%s'", forgeries[i][0], wrong("0.3", "c.duckdb"));
     }
-    must(fdl_file_write(lake_path(folder, "d.duckdb"), "no database", 11, &error), &error);
+    must(fdl_file_write(lake_path(lake_folder, "d.duckdb"), "no database", 11, &error), &error);
     assert_string_not_equal(wrong("0.3", "d.duckdb"), "");
-    must(fdl_file_write(lake_path(folder, "b.duckdb.wal"), "x", 1, &error), &error);
+    must(fdl_file_write(lake_path(lake_folder, "b.duckdb.wal"), "x", 1, &error), &error);
     assert_string_equal(wrong("0.3", "b.duckdb"), "there is a log beside it");
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define T(name) cmocka_unit_test_setup_teardown(name, lake_setup, lake_teardown)
     const struct CMUnitTest tests[] = {
         T(each_format_has_its_storage_and_says_the_same),
         T(what_cannot_be_said_is_named_and_nothing_is_written),

@@ -15,26 +15,17 @@
 #include "lake.h"
 #include "util/file.h"
 
-static char *folder;
 static int brought; /* by several threads */
 
 static int make_folder(void **state) {
-    (void)state;
     brought = 0;
-    folder = lake_folder_make();
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    lake_folder_remove(folder);
-    return 0;
+    return lake_setup(state);
 }
 
 static fdl_code bring(void *data, const char *path, const char *target, fdl_error *error) {
     char from[4096];
     (void)data;
-    snprintf(from, sizeof from, "%s/data/%s", folder, path);
+    snprintf(from, sizeof from, "%s/data/%s", lake_folder, path);
     __atomic_add_fetch(&brought, 1, __ATOMIC_RELAXED);
     return symlink(from, target) == 0 ? FDL_OK : fdl_fail(error, FDL_FAILED, target, "no link '%s'", target);
 }
@@ -47,12 +38,12 @@ static fdl_code bring_nothing(void *data, const char *path, const char *target, 
 static fdl_code compare(fdl_code (*how)(void *, const char *, const char *, fdl_error *), bool *same, fdl_error *error) {
     char scratch[4096], data[4096], *difference = NULL;
     const char *folders[] = {data};
-    snprintf(scratch, sizeof scratch, "%s/scratch", folder);
-    snprintf(data, sizeof data, "%s/data/", folder);
+    snprintf(scratch, sizeof scratch, "%s/scratch", lake_folder);
+    snprintf(data, sizeof data, "%s/data/", lake_folder);
     must(fdl_folder_remove(scratch, error), error);
     must(fdl_folder_make(scratch, error), error);
     fdl_rows_place place = {.scratch = scratch, .folders = folders, .folder_count = 1, .bring = how};
-    fdl_code code = fdl_frozen_same_rows(NULL, lake_path(folder, "a.duckdb"), lake_path(folder, "b.duckdb"), &place, same,
+    fdl_code code = fdl_frozen_same_rows(NULL, lake_path(lake_folder, "a.duckdb"), lake_path(lake_folder, "b.duckdb"), &place, same,
                                          &difference, error);
     assert_true(code == FDL_OK || difference == NULL);
     free(difference);
@@ -63,9 +54,9 @@ static fdl_code compare(fdl_code (*how)(void *, const char *, const char *, fdl_
 static bool same_after(const char *before, const char *after) {
     bool same = false;
     fdl_error error;
-    lake_run(folder, "a.duckdb", before);
-    lake_copy(folder, "a.duckdb", "b.duckdb");
-    lake_run(folder, "b.duckdb", after);
+    lake_run(lake_folder, "a.duckdb", before);
+    lake_copy(lake_folder, "a.duckdb", "b.duckdb");
+    lake_run(lake_folder, "b.duckdb", after);
     must(compare(bring, &same, &error), &error);
     return same;
 }
@@ -103,7 +94,7 @@ static void a_file_that_cannot_be_brought_is_an_error_and_no_answer(void **state
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+#define T(name) cmocka_unit_test_setup_teardown(name, make_folder, lake_teardown)
     const struct CMUnitTest tests[] = {
         T(only_files_that_not_both_have_are_brought),
         T(nothing_is_brought_where_the_counts_tell),
