@@ -68,6 +68,9 @@ fdl_code fdl_catalog_state(const char *path, fdl_working_state *out, fdl_error *
  */
 fdl_code fdl_catalog_settle(const char *path, fdl_error *error);
 
+/* The statement to write to a working catalog with, its absolute path given; ends with ';', released with free(). */
+fdl_code fdl_catalog_attach_statement(const char *path, const char *data_path, char **out, fdl_error *error);
+
 /*
  * Runs ducklake_flush_inlined_data on the working catalog with DuckDB and its
  * ducklake extension.

@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "catalog/duck.h"
 #include "util/file.h"
+#include "util/text.h"
 
 #define SQL_LIMIT_BYTES (1u << 16)
 
@@ -27,19 +28,15 @@ static fdl_code load_extensions(fdl_duck *duck, const char *data_path, fdl_error
     return code;
 }
 
-static fdl_code attach(fdl_duck *duck, const char *path, const char *data_path, fdl_error *error) {
+fdl_code fdl_catalog_attach_statement(const char *path, const char *data_path, char **out, fdl_error *error) {
     fdl_buf sql;
-    fdl_buf location;
-    char *absolute = NULL;
+    char *location = NULL;
     fdl_buf_init(&sql, SQL_LIMIT_BYTES);
-    fdl_buf_init(&location, SQL_LIMIT_BYTES);
-    fdl_code code = fdl_path_absolute(path, &absolute, error);
-    if (code == FDL_OK)
-        code = fdl_buf_add_format(&location, error, "ducklake:%s", absolute);
+    fdl_code code = fdl_str_format(&location, error, "ducklake:%s", path);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, "ATTACH ", error);
     if (code == FDL_OK)
-        code = fdl_sql_literal(&sql, location.data, error);
+        code = fdl_sql_literal(&sql, location, error);
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql, " AS lake (DATA_PATH ", error);
     if (code == FDL_OK)
@@ -47,13 +44,24 @@ static fdl_code attach(fdl_duck *duck, const char *path, const char *data_path, 
     if (code == FDL_OK)
         code = fdl_buf_add_str(&sql,
                                ", OVERRIDE_DATA_PATH true, META_TYPE 'sqlite', DATA_INLINING_ROW_LIMIT 0, "
-                               "META_JOURNAL_MODE 'WAL', BUSY_TIMEOUT 5000)",
+                               "META_JOURNAL_MODE 'WAL', BUSY_TIMEOUT 5000);",
                                error);
-    if (code == FDL_OK)
-        code = fdl_duck_exec(duck, error, "%s", sql.data);
-    free(absolute);
-    fdl_buf_clear(&location);
+    if (code == FDL_OK && !(*out = fdl_buf_detach(&sql, NULL)))
+        code = fdl_fail(error, FDL_FAILED, NULL, "out of memory");
     fdl_buf_clear(&sql);
+    free(location);
+    return code;
+}
+
+static fdl_code attach(fdl_duck *duck, const char *path, const char *data_path, fdl_error *error) {
+    char *absolute = NULL, *sql = NULL;
+    fdl_code code = fdl_path_absolute(path, &absolute, error);
+    if (code == FDL_OK)
+        code = fdl_catalog_attach_statement(absolute, data_path, &sql, error);
+    if (code == FDL_OK)
+        code = fdl_duck_exec(duck, error, "%s", sql);
+    free(sql);
+    free(absolute);
     return code;
 }
 

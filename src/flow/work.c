@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "catalog/duck.h"
 #include "fdl/flow.h"
 #include "flow/catalog_get.h"
 #include "repo/layout.h"
@@ -19,7 +18,6 @@
 
 #define LOCK_WAIT_MS 10000
 #define ORIGIN_LIMIT_BYTES (1u << 16)
-#define STATEMENT_LIMIT_BYTES (1u << 16)
 
 fdl_code fdl_work_init(const char *path, fdl_work *work, fdl_error *error) {
     memset(work, 0, sizeof *work);
@@ -267,31 +265,10 @@ fdl_code fdl_work_data_path(const fdl_work *work, fdl_repo *repo, char **out, fd
 }
 
 fdl_code fdl_work_attach_statement(const fdl_work *work, fdl_repo *repo, char **out, fdl_error *error) {
-    fdl_buf sql;
-    fdl_buf_init(&sql, STATEMENT_LIMIT_BYTES);
-    char *data_path = NULL, *url = NULL;
+    char *data_path = NULL;
     fdl_code code = fdl_work_data_path(work, repo, &data_path, error);
     if (code == FDL_OK)
-        code = fdl_str_format(&url, error, "ducklake:%s", work->path);
-    if (code == FDL_OK)
-        code = fdl_buf_add_str(&sql, "ATTACH ", error);
-    if (code == FDL_OK)
-        code = fdl_sql_literal(&sql, url, error);
-    if (code == FDL_OK)
-        code = fdl_buf_add_str(&sql, " AS lake (DATA_PATH ", error);
-    if (code == FDL_OK)
-        code = fdl_sql_literal(&sql, data_path, error);
-    if (code == FDL_OK)
-        code = fdl_buf_add_str(&sql,
-                               ", OVERRIDE_DATA_PATH true, META_TYPE 'sqlite', DATA_INLINING_ROW_LIMIT 0, "
-                               "META_JOURNAL_MODE 'WAL', BUSY_TIMEOUT 5000);",
-                               error);
-    if (code == FDL_OK) {
-        *out = fdl_buf_detach(&sql, NULL);
-        code = *out ? FDL_OK : fdl_fail(error, FDL_FAILED, NULL, "out of memory");
-    }
-    fdl_buf_clear(&sql);
-    free(url);
+        code = fdl_catalog_attach_statement(work->path, data_path, out, error);
     free(data_path);
     return code;
 }
