@@ -301,14 +301,14 @@ def test_a_login_page_that_answers_200_to_everything_takes_no_version(folder_sit
     folder_site.proxy.reset()
     writer.push()
     moves = next(seen.number for seen in folder_site.proxy.seen if seen.method == "PUT" and "/refs/" in seen.target)
-    for start in (3, moves - 1, moves, moves + 1):
+    for start in (moves - 1, moves, moves + 1):
         version = writer.commit("INSERT INTO lake.t VALUES (2, 'x')")
         folder_site.proxy.reset()
         for number in range(start, 200):
             folder_site.proxy.fault(number, PAGE)
         answer = writer.push(code=FAILURE)
         folder_site.proxy.reset()
-        assert "web page" in answer.complaint or "JSON" in answer.complaint, answer
+        assert "web page" in answer.complaint, answer
         assert writer.status()["pending"] == [version] and (folder_site.head() == version) == (start > moves)
         writer.push()
         assert folder_site.head() == version and writer.status()["pending"] == []
