@@ -58,13 +58,15 @@ static fdl_code check_root(const fdl_store *store, fdl_error *error) {
 
 /* Nothing at the key; when the whole root is missing, that is the news. */
 static fdl_code missing(const fdl_store *store, const char *key, fdl_error *error) {
-    fdl_code code = check_root(store, error);
+    atomic_bool *entered = &((fdl_folder_store *)(uintptr_t)store)->entered;
+    fdl_code code = atomic_load(entered) ? FDL_OK : check_root(store, error);
+    if (code == FDL_OK)
+        atomic_store(entered, true);
     return code != FDL_OK ? code : fdl_fail(error, FDL_NOT_FOUND, key, "no object '%s' in '%s'", key, store->address);
 }
 
-fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, fdl_error *error) {
+fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, struct stat *info, fdl_error *error) {
     char *path;
-    struct stat info;
     fdl_code code = fdl_folder_path(store, key, &path, error);
     if (code != FDL_OK)
         return code;
@@ -72,7 +74,7 @@ fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, fdl_e
     do {
         opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* never hang on a pipe */
     } while (opened < 0 && errno == EINTR);
-    if (opened >= 0 && fstat(opened, &info) == 0 && S_ISREG(info.st_mode))
+    if (opened >= 0 && fstat(opened, info) == 0 && S_ISREG(info->st_mode))
         *fd = opened;
     else if (opened >= 0 || is_gone(errno) || errno == ENAMETOOLONG || errno == ENXIO)
         code = missing(store, key, error);
@@ -133,15 +135,6 @@ static fdl_code small_etag(const fdl_buf *bytes, char out[FDL_ETAG_LIMIT_BYTES],
     return code;
 }
 
-/* All but the ETag, for who does not ask for it. */
-static fdl_code measure(int fd, const char *key, fdl_object *object, fdl_error *error) {
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return fdl_file_error(error, "read", key, errno);
-    *object = (fdl_object){.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim)};
-    return FDL_OK;
-}
-
 fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error) {
     struct stat info;
     if (fstat(fd, &info) != 0)
@@ -185,12 +178,16 @@ static fdl_code hand_over(int fd, const char *key, const fdl_range *range, uint6
 static fdl_code folder_get(fdl_store *store, const char *key, const fdl_range *range, fdl_sink sink, void *sink_data,
                            fdl_object *object, fdl_error *error) {
     int fd;
+    struct stat info;
     fdl_object found;
     fdl_buf small = {0};
-    fdl_code code = fdl_folder_open(store, key, &fd, error);
+    fdl_code code = fdl_folder_open(store, key, &fd, &info, error);
     if (code != FDL_OK)
         return code;
-    code = object ? fdl_folder_describe(fd, key, &found, &small, error) : measure(fd, key, &found, error);
+    if (object)
+        code = fdl_folder_describe(fd, key, &found, &small, error);
+    else
+        found = (fdl_object){.size_bytes = (uint64_t)info.st_size}; /* enough for the range */
     if (code == FDL_OK)
         code = hand_over(fd, key, range, found.size_bytes, &small, sink, sink_data, error);
     if (code == FDL_OK && object)
@@ -202,8 +199,9 @@ static fdl_code folder_get(fdl_store *store, const char *key, const fdl_range *r
 
 static fdl_code folder_head(fdl_store *store, const char *key, fdl_object *object, fdl_error *error) {
     int fd;
+    struct stat info;
     fdl_object found;
-    fdl_code code = fdl_folder_open(store, key, &fd, error);
+    fdl_code code = fdl_folder_open(store, key, &fd, &info, error);
     if (code != FDL_OK)
         return code;
     code = fdl_folder_describe(fd, key, &found, NULL, error);

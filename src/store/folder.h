@@ -31,6 +31,7 @@ typedef struct fdl_folder_id {
 typedef struct fdl_folder_store {
     fdl_store store;   /* its address is the root's path with a final '/' */
     atomic_bool swept; /* old temporary files were looked for */
+    atomic_bool entered; /* there is a root: what is missing is not looked into again */
     /* Folders known to outlive a crash, with all above them; the oldest is replaced. */
     pthread_mutex_t kept_lock;
     fdl_folder_id kept[FDL_FOLDERS_KEPT];
@@ -40,8 +41,8 @@ typedef struct fdl_folder_store {
 /* "<root>/<key>", released with free().  FDL_USAGE for keys in the scratch folder. */
 fdl_code fdl_folder_path(const fdl_store *store, const char *key, char **path, fdl_error *error);
 
-/* Opens an object to read; the caller closes `*fd`.  FDL_NOT_FOUND: no such object, or no such root. */
-fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, fdl_error *error);
+/* Opens an object to read, and looks at it; the caller closes `*fd`.  FDL_NOT_FOUND: no such object, or no such root. */
+fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, struct stat *info, fdl_error *error);
 
 /*
  * Size, time and ETag of the open file, all of one state.  The ETag of a small

@@ -156,8 +156,9 @@ fdl_code fdl_folder_lock(fdl_store *store, int *lock, fdl_error *error) {
 /* Under the lock: whether the key holds what the caller saw. */
 static fdl_code check_match(const fdl_store *store, const char *key, const char *etag, fdl_error *error) {
     int fd;
+    struct stat info;
     fdl_object now;
-    fdl_code code = fdl_folder_open(store, key, &fd, error);
+    fdl_code code = fdl_folder_open(store, key, &fd, &info, error);
     if (code == FDL_NOT_FOUND)
         return fdl_fail(error, FDL_CONFLICT, key, "'%s' was deleted meanwhile", key);
     if (code != FDL_OK)
@@ -393,8 +394,9 @@ static fdl_code sync_folders(fdl_store *store, const char *target, fdl_error *er
 
 fdl_code fdl_folder_sync_key(fdl_store *store, const char *key, fdl_error *error) {
     char *path = NULL;
+    struct stat info;
     int fd;
-    fdl_code code = fdl_folder_open(store, key, &fd, error);
+    fdl_code code = fdl_folder_open(store, key, &fd, &info, error);
     if (code != FDL_OK)
         return code;
     code = fdl_folder_path(store, key, &path, error);

@@ -101,7 +101,8 @@ bool fdl_uuid_valid(const char *text) {
         return false;
     for (int i = 0; i < 36; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? text[i] != '-' : !strchr("0123456789abcdef", text[i]))
+        bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+        if (dash ? text[i] != '-' : !hex)
             return false;
     }
     return true;
