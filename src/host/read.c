@@ -75,11 +75,12 @@ static fdl_code find_in_store(fdl_host_request *request, found *out, fdl_error *
 static fdl_code find(fdl_host_request *request, const char *key, found *out, fdl_error *error) {
     fdl_host *host = request->host;
     *out = (found){.key = key, .fd = -1};
+    struct stat info;
     fdl_code code;
     if (host->root.fd >= 0) {
-        code = fdl_host_root_file(&host->root, key, &out->fd, error);
+        code = fdl_host_root_file(&host->root, key, &out->fd, &info, error);
         if (code == FDL_OK)
-            code = fdl_folder_describe(out->fd, key, &out->object, &out->small, error);
+            code = fdl_folder_describe(out->fd, &info, key, &out->object, &out->small, error);
     } else {
         code = find_in_store(request, out, error);
     }

@@ -115,10 +115,9 @@ static int open_key(const fdl_host_root *root, const char *key, int flags) {
     return open_below(root->fd, key, flags);
 }
 
-fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, fdl_error *error) {
-    struct stat info;
+fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, struct stat *info, fdl_error *error) {
     int opened = open_key(root, key, OPEN_FILE);
-    if (opened >= 0 && fstat(opened, &info) == 0 && S_ISREG(info.st_mode)) {
+    if (opened >= 0 && fstat(opened, info) == 0 && S_ISREG(info->st_mode)) {
         *fd = opened;
         return FDL_OK;
     }

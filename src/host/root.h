@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "fdl/store.h"
 
@@ -21,8 +22,8 @@ typedef struct fdl_host_root {
 fdl_code fdl_host_root_open(fdl_host_root *root, const fdl_store *store, const char *data_dir, fdl_error *error);
 void fdl_host_root_close(fdl_host_root *root);
 
-/* Opens the object to read; the caller closes `*fd`.  FDL_NOT_FOUND: no such file, or a symlink on the way. */
-fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, fdl_error *error);
+/* Opens the object to read, and looks at it; the caller closes `*fd`.  FDL_NOT_FOUND: no such file, or a symlink on the way. */
+fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, struct stat *info, fdl_error *error);
 
 /* For those who write through the store: FDL_REFUSED when a symlink on the way to the key leads elsewhere. */
 fdl_code fdl_host_root_check(const fdl_host_root *root, const char *key, fdl_error *error);

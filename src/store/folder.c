@@ -135,13 +135,11 @@ static fdl_code small_etag(const fdl_buf *bytes, char out[FDL_ETAG_LIMIT_BYTES],
     return code;
 }
 
-fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error) {
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return fdl_file_error(error, "read", key, errno);
-    *object = (fdl_object){.size_bytes = (uint64_t)info.st_size, .modified_ms = to_ms(info.st_mtim)};
+fdl_code fdl_folder_describe(int fd, const struct stat *info, const char *key, fdl_object *object, fdl_buf *small,
+                             fdl_error *error) {
+    *object = (fdl_object){.size_bytes = (uint64_t)info->st_size, .modified_ms = to_ms(info->st_mtim)};
     if (object->size_bytes > SMALL_LIMIT_BYTES) {
-        large_etag(&info, object->etag);
+        large_etag(info, object->etag);
         return FDL_OK;
     }
 
@@ -149,7 +147,7 @@ fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_bu
     fdl_buf *bytes = small ? small : &own;
     fdl_buf_init(bytes, SMALL_LIMIT_BYTES);
     uint64_t done;
-    fdl_code code = stream(fd, key, 0, SMALL_LIMIT_BYTES, fdl_buf_sink, bytes, &done, error);
+    fdl_code code = stream(fd, key, 0, object->size_bytes, fdl_buf_sink, bytes, &done, error);
     if (code == FDL_OK)
         code = small_etag(bytes, object->etag, error);
     object->size_bytes = done;
@@ -185,7 +183,7 @@ static fdl_code folder_get(fdl_store *store, const char *key, const fdl_range *r
     if (code != FDL_OK)
         return code;
     if (object)
-        code = fdl_folder_describe(fd, key, &found, &small, error);
+        code = fdl_folder_describe(fd, &info, key, &found, &small, error);
     else
         found = (fdl_object){.size_bytes = (uint64_t)info.st_size}; /* enough for the range */
     if (code == FDL_OK)
@@ -204,7 +202,7 @@ static fdl_code folder_head(fdl_store *store, const char *key, fdl_object *objec
     fdl_code code = fdl_folder_open(store, key, &fd, &info, error);
     if (code != FDL_OK)
         return code;
-    code = fdl_folder_describe(fd, key, &found, NULL, error);
+    code = fdl_folder_describe(fd, &info, key, &found, NULL, error);
     if (code == FDL_OK)
         *object = found;
     close(fd);

@@ -45,11 +45,12 @@ fdl_code fdl_folder_path(const fdl_store *store, const char *key, char **path, f
 fdl_code fdl_folder_open(const fdl_store *store, const char *key, int *fd, struct stat *info, fdl_error *error);
 
 /*
- * Size, time and ETag of the open file, all of one state.  The ETag of a small
+ * Size, time and ETag of the open file that fstat(2) has just told `info` of, all of one state.  The ETag of a small
  * one needs its bytes, so `small` (NULL: not wanted) gets them; a large one
  * leaves it empty.
  */
-fdl_code fdl_folder_describe(int fd, const char *key, fdl_object *object, fdl_buf *small, fdl_error *error);
+fdl_code fdl_folder_describe(int fd, const struct stat *info, const char *key, fdl_object *object, fdl_buf *small,
+                             fdl_error *error);
 
 /*
  * Takes the lock under which objects are replaced and deleted, each kind of them;

@@ -163,7 +163,7 @@ static fdl_code check_match(const fdl_store *store, const char *key, const char 
         return fdl_fail(error, FDL_CONFLICT, key, "'%s' was deleted meanwhile", key);
     if (code != FDL_OK)
         return code;
-    code = fdl_folder_describe(fd, key, &now, NULL, error);
+    code = fdl_folder_describe(fd, &info, key, &now, NULL, error);
     close(fd);
     if (code == FDL_OK && strcmp(now.etag, etag) != 0)
         code = fdl_fail(error, FDL_CONFLICT, key, "'%s' was changed meanwhile", key);
@@ -460,9 +460,12 @@ static fdl_code publish(fdl_store *store, const char *key, staged *s, fdl_condit
 static fdl_code settle(fdl_store *store, const char *key, const staged *s, fdl_object *object, fdl_error *error) {
     fdl_error cause;
     fdl_object made;
+    struct stat info;
     fdl_code code = sync_folders(store, s->target, &cause);
+    if (code == FDL_OK && object && fstat(s->fd, &info) != 0)
+        code = fdl_file_error(&cause, "read", key, errno);
     if (code == FDL_OK && object)
-        code = fdl_folder_describe(s->fd, key, &made, NULL, &cause);
+        code = fdl_folder_describe(s->fd, &info, key, &made, NULL, &cause);
     if (code != FDL_OK)
         return uncertain(key, &cause, error);
     if (object)
