@@ -33,7 +33,7 @@ typedef struct fdl_host_limits {
 /* The strings are copied. */
 typedef struct fdl_host_options {
     const char *repo;   /* a folder or s3://, as fdl_repo_open takes it */
-    const char *listen; /* "127.0.0.1:8080", "[::1]:8080", ":8080" for every address; port 0: any free one */
+    const char *listen; /* NULL: "127.0.0.1:8080"; or "[::1]:8080", ":8080" for every address; port 0: any free one */
 
     const char *tokens;       /* the token file; NULL: reading is open, nothing can be written */
     bool reading_needs_token; /* --private */

@@ -34,8 +34,8 @@
 /* ---- options ---------------------------------------------------------------------- */
 
 static fdl_code check_options(const fdl_host_options *options, fdl_error *error) {
-    if (!options || !options->repo || !options->listen)
-        return fdl_fail(error, FDL_USAGE, NULL, "a host needs a repository, and an address to listen on");
+    if (!options || !options->repo)
+        return fdl_fail(error, FDL_USAGE, NULL, "a host needs a repository");
     if (options->reading_needs_token && !options->tokens)
         return fdl_fail(error, FDL_USAGE, NULL, "--private needs --tokens: nobody could read otherwise");
     if (options->approve_count > 0 && !options->tokens)

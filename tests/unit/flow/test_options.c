@@ -98,7 +98,7 @@ static int those_where_something_must_be_named(history *h) {
            EXPECT_USAGE("how many", fdl_expire(h->repo, NULL, &expire, &error)) +
            EXPECT_USAGE("a message", fdl_restore(h->repo, NULL, &restore, &error)) +
            EXPECT_USAGE("the versions", fdl_withdraw(h->repo, NULL, &withdraw, &error)) +
-           EXPECT_USAGE("an address", fdl_host_start(&h->context, NULL, &host, &error));
+           EXPECT_USAGE("a host needs a repository", fdl_host_start(&h->context, NULL, &host, &error));
 }
 
 static void every_function_takes_no_options(void **state) {
