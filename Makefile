@@ -91,18 +91,18 @@ fuzz: check-setup
 	@cmake --build build/fuzz --target fuzz_targets
 	@tools/fuzz $(FUZZ_SECONDS)
 
-# Lines and branches that the tests run through, folder by folder; what a kill ends counts as nothing.
+# Everything that check runs, once, with counters; what a kill ends counts as nothing, and a test that fails does not end it.
 coverage: all
 	@tools/setup coverage
 	@cmake --preset coverage >/dev/null
 	@cmake --build build/coverage
 	@find build/coverage -name '*.gcda' -delete
-	$(CTEST) --test-dir build/coverage -E house
-	FDL=build/coverage/fdl $(PYTEST) -q -n $(JOBS) tests/e2e
-	FDL=build/coverage/fdl FDL_BUILD=build/coverage $(PYTEST) -q -n $(NET_JOBS) tests/net
-	FDL=build/coverage/fdl FDL_BUILD=build/coverage $(PYTEST) -q -n $(NET_JOBS) tests/host
-	@cd build/coverage && ../venv/bin/python -m gcovr --root ../.. --filter ../../src/ --txt-metric branch --txt branches.txt --print-summary .
-	@awk '$$1 ~ /^src\// {split($$1, at, "/"); all[at[2]] += $$2; run[at[2]] += $$3} END {for (one in all) if (all[one]) printf "src/%-8s %5d of %5d branches, %d%%\n", one, run[one], all[one], 100 * run[one] / all[one]}' build/coverage/branches.txt | sort
+	@failed=0; export FDL=build/coverage/fdl FDL_BUILD=build/coverage; \
+	$(CTEST) --test-dir build/coverage -E house || failed=1; \
+	$(PYTEST) -q -n $(JOBS) tests/e2e || failed=1; \
+	$(PYTEST) -q -n $(NET_JOBS) tests/net || failed=1; \
+	$(PYTEST) -q -n $(NET_JOBS) tests/host || failed=1; \
+	build/venv/bin/python tools/coverage && exit $$failed
 
 # Every step fails in turn, where check takes every third, and many random histories. A failure names its seed: FDL_TEST_SEED=<seed> make soak replays it.
 HISTORIES ?= 1000
