@@ -182,10 +182,10 @@ fdl_code fdl_catalog_thaw(const fdl_context *context, const char *frozen, const 
     fdl_thaw_source source = {.file = frozen, .url_prefix = options->published_prefix};
     fdl_working_new working;
     uint64_t bytes = 0;
-    fdl_code code = fdl_file_size(frozen, &bytes, error);
-    if (code != FDL_OK)
-        return code;
-    code = fdl_working_new_begin(path, bytes, &working, error);
+    fdl_error unsaid; /* DuckDB will say what is wrong with the file */
+    if (fdl_file_size(frozen, &bytes, &unsaid) != FDL_OK)
+        bytes = 0;
+    fdl_code code = fdl_working_new_begin(path, bytes, &working, error);
     if (code == FDL_OK)
         code = fdl_duck_open(context, &source.duck, error);
     if (code == FDL_OK)
