@@ -181,7 +181,7 @@ bool fdl_utf8_valid(const char *bytes, size_t length) {
                 continue;
             }
         }
-        size_t step = fdl_utf8_char(bytes + at, length - at);
+        size_t step = (unsigned char)bytes[at] < 0x80 ? 1 : fdl_utf8_char(bytes + at, length - at);
         if (step == 0)
             return false;
         at += step;
