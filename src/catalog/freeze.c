@@ -68,6 +68,8 @@ static fdl_code attach_new(fdl_freeze *freeze, const char *file, fdl_error *erro
     for (size_t i = 0; i < FDL_LAKE_TABLE_COUNT && code == FDL_OK; i++)
         code = fdl_lake_create_sql(&sql, &fdl_lake_tables[i], FDL_LAKE_DUCKDB, "frozen.main.", error);
     if (code == FDL_OK)
+        code = fdl_buf_add_str(&sql, "CREATE TEMP TABLE " FDL_LAKE_TABLE_STATS " AS FROM frozen.main." FDL_LAKE_TABLE_STATS, error);
+    if (code == FDL_OK)
         code = fdl_duck_exec(freeze->duck, error, "%s", sql.data);
     fdl_buf_clear(&sql);
     return code;

@@ -6,6 +6,7 @@
  *   freeze_keep.c     which rows belong to the version
  *   freeze_files.c    where files are, relative to their table's folder
  *   freeze_rows.c     rows, from SQLite's cells to DuckDB's chunks
+ *   freeze_stats.c    the smallest and largest values of a table, from its files
  *   freeze_views.c    views that would not work for others
  */
 #ifndef FDL_CATALOG_FREEZE_H
@@ -99,6 +100,13 @@ fdl_code fdl_freeze_files_judge(fdl_freeze *freeze, fdl_error *error);
 
 /* Copies what is kept of a table into the DuckDB database attached as "frozen". */
 fdl_code fdl_freeze_rows(fdl_freeze *freeze, const fdl_lake_table *table, fdl_error *error);
+
+/* ---- freeze_stats.c -------------------------------------------------------- */
+
+/* The table whose rows are copied into one of the same name in "temp", for fdl_freeze_narrow; files come before it. */
+#define FDL_LAKE_TABLE_STATS "ducklake_table_column_stats"
+
+fdl_code fdl_freeze_narrow(fdl_freeze *freeze, fdl_error *error);
 
 /* ---- freeze_views.c -------------------------------------------------------- */
 

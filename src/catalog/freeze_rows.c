@@ -25,6 +25,7 @@ typedef struct row_copy {
     int relative; /* whether the path is */
     int table_id;
     bool is_metadata;
+    bool narrows; /* the rows go into a temporary table first */
 } row_copy;
 
 static fdl_code wrong_value(const row_copy *copy, int column, const char *wanted, fdl_error *error) {
@@ -153,18 +154,20 @@ fdl_code fdl_freeze_rows(fdl_freeze *freeze, const fdl_lake_table *table, fdl_er
         .rule = fdl_freeze_rule_of(table),
         .path = -1,
         .is_metadata = strcmp(table->name, "ducklake_metadata") == 0,
+        .narrows = strcmp(table->name, FDL_LAKE_TABLE_STATS) == 0,
     };
     if (fdl_lake_is_files(table)) {
         copy.path = fdl_lake_column_find(table, "path");
         copy.relative = fdl_lake_column_find(table, "path_is_relative");
         copy.table_id = fdl_lake_column_find(table, "table_id");
     }
-    fdl_code code = fdl_lake_writer_open(freeze->duck, "frozen", table, &copy.writer, error);
+    fdl_code code =
+        fdl_lake_writer_open(freeze->duck, copy.narrows ? "temp" : "frozen", table, &copy.writer, error);
     if (code == FDL_OK)
         code = copy_rows(&copy, error);
     if (code == FDL_OK)
         code = fdl_freeze_files_judge(freeze, error);
     if (copy.writer.api != NULL)
         code = fdl_lake_writer_close(&copy.writer, code, &freeze->row_counts[table - fdl_lake_tables], error);
-    return code;
+    return code == FDL_OK && copy.narrows ? fdl_freeze_narrow(freeze, error) : code;
 }

@@ -469,6 +469,45 @@ def test_a_deleted_row_is_still_in_its_file_and_withdraw_says_how_to_get_it_out(
     sound(leaked)
 
 
+def test_no_later_version_tells_the_smallest_and_largest_values_of_what_is_gone(lake):
+    """DuckLake keeps them in the statistics of the table, whichever way the rows went."""
+    columns = "i BIGINT, s VARCHAR, d DATE, z TIMESTAMPTZ, f DOUBLE, m DECIMAL(9, 2)"
+    row = "INSERT INTO lake.people VALUES ({0}, '{1}', '{2}-01-01', '{2}-01-01 00:00:00+00', {0}.5, {0}.25)"
+    lake.publish(f"CREATE TABLE lake.people ({columns})", row.format(10, "ok", 2010), row.format(9, "fine", 2009), "INSERT INTO lake.people (i) VALUES (10)")
+    bad = lake.publish(row.format(-99, "a secret", 1066), row.format(9999, "secret", 2999))
+    lake.publish("DELETE FROM lake.people WHERE s LIKE '%secret'")
+    fdl("withdraw", lake.repo.address, bad, "--yes")
+    assert not [path for path in lake.repo.folder.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
+    statistics = "SELECT column_id, min_value, max_value FROM raw.ducklake_table_column_stats ORDER BY ALL"
+    dates = (3, "2009-01-01", "2010-01-01"), (4, "2009-01-01 00:00:00+00", "2010-01-01 00:00:00+00")
+    assert lake.repo.frozen(lake.repo.head(), statistics) == [(1, "9", "10"), (2, "fine", "ok"), *dates, (5, "9.5", "10.5"), (6, "9.25", "10.25")]
+    for condition, count in (("i > 9", 2), ("s = 'ok'", 1), ("d < '2010-01-01'", 1), ("m > 10", 1), ("m IS NULL", 1), ("s IS NOT NULL", 2)):
+        assert lake.repo.read(f"SELECT count(*) FROM lake.people WHERE {condition}") == [(count,)], condition
+    lake.checkout("--force")
+    lake.publish(row.format(11, "older", 2011))
+    for condition in ("i < 10", "s < 'h'", "d < '2010-01-01'", "z < '2010-01-01'", "f < 10", "m < 10"):
+        assert lake.repo.read(f"SELECT count(*) FROM lake.people WHERE {condition}") == [(1,)], condition
+    lake.publish("DELETE FROM lake.people")
+    assert {values[1:] for values in lake.repo.frozen(lake.repo.head(), statistics)} == {(None, None)}
+    lake.checkout("--force")
+    lake.publish(row.format(7, "new", 2007))
+    for condition in ("i = 7", "s = 'new'", "d > '2006-12-31'", "m = 7.25", "f < 8"):
+        assert lake.repo.read(f"SELECT count(*) FROM lake.people WHERE {condition}") == [(1,)], condition
+    sound(lake)
+
+
+def test_values_that_cannot_be_compared_stay_in_the_statistics_and_find_every_row(lake):
+    """Made unknown, they would be a span of the next row alone: DuckDB would look into no other file."""
+    row = "INSERT INTO lake.t VALUES ({0}.25, INTERVAL {0} DAY, '\\x0{0}'::BLOB, {{'x': {0}.25::DECIMAL(20, 12)}})"
+    lake.publish("CREATE TABLE lake.t (m DECIMAL(30, 10), v INTERVAL, b BLOB, s STRUCT(x DECIMAL(20, 12)))", row.format(5), row.format(6), row.format(9), row.format(1))
+    lake.publish("DELETE FROM lake.t WHERE m IN (9.25, 1.25)")
+    lake.checkout("--force")
+    lake.publish(row.format(7))
+    for condition in ("m < 6", "v < INTERVAL 6 DAY", "b < '\\x06'::BLOB", "s.x < 6"):
+        assert lake.repo.read(f"SELECT count(*) FROM lake.t WHERE {condition}") == [(1,)], condition
+    sound(lake)
+
+
 def test_a_withdrawal_reaches_the_catalogs_that_attach_keeps_on_a_machine(leaked, tmp_path):
     """They tell the smallest and largest values: here at once, elsewhere when the version is asked for again."""
     repo, here, there = leaked.repo.address, {"XDG_CACHE_HOME": tmp_path / "here"}, {"XDG_CACHE_HOME": tmp_path / "there"}
