@@ -168,24 +168,45 @@ static fdl_code follow(restore *r, const fdl_version *version, bool is_tip, size
     return code;
 }
 
+/* Whether the older version's line leads to this one, too; `line` is where we stand on it. */
+static fdl_code is_on_line(restore *r, fdl_version *line, const fdl_version *version, bool *found, fdl_error *error) {
+    fdl_code code = FDL_OK;
+    while (code == FDL_OK && line->seq > version->seq && line->parent[0])
+        code = fdl_parent_read(r->repo, line, line, error);
+    *found = strcmp(line->id, version->id) == 0;
+    return code;
+}
+
+static fdl_code follow_live(restore *r, const fdl_version *version, size_t *unseen, fdl_error *error) {
+    fdl_expiry expiry = {0};
+    fdl_code code = fdl_expiry_read(r->repo, version->id, &expiry, error);
+    if (code == FDL_OK && !expiry.expired)
+        code = follow(r, version, false, unseen, error);
+    fdl_expiry_clear(&expiry);
+    return code;
+}
+
 /*
- * The newest version that still has a dropped table tells how far its ids went.
- * Versions that are gone cannot be asked, and no reader can compare with them.
+ * The newest version that still has a dropped table tells how far its ids went,
+ * back to where both lines of history meet.  Versions that are gone cannot be
+ * asked, and no reader can compare with them.
  */
 static fdl_code follow_between(restore *r, size_t unseen, fdl_error *error) {
-    fdl_version version = {0};
-    fdl_code code = r->tip.parent[0] ? fdl_parent_read(r->repo, &r->tip, &version, error) : FDL_OK;
-    while (code == FDL_OK && unseen > 0 && version.id[0] && version.seq > r->from.version.seq) {
-        fdl_expiry expiry = {0};
-        code = fdl_expiry_read(r->repo, version.id, &expiry, error);
-        if (code == FDL_OK && !expiry.expired)
-            code = follow(r, &version, false, &unseen, error);
-        fdl_expiry_clear(&expiry);
-        if (code == FDL_OK && !version.parent[0])
+    fdl_version version = {0}, line = {0};
+    bool met = false;
+    fdl_code code = fdl_version_read(r->repo, r->from.version.id, &line, error);
+    if (code == FDL_OK && r->tip.parent[0])
+        code = fdl_parent_read(r->repo, &r->tip, &version, error);
+    while (code == FDL_OK && unseen > 0 && version.id[0]) {
+        code = is_on_line(r, &line, &version, &met, error);
+        if (code == FDL_OK && !met)
+            code = follow_live(r, &version, &unseen, error);
+        if (code == FDL_OK && (met || !version.parent[0]))
             break;
         if (code == FDL_OK)
             code = fdl_parent_read(r->repo, &version, &version, error);
     }
+    fdl_version_clear(&line);
     fdl_version_clear(&version);
     return code;
 }

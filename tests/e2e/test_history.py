@@ -126,6 +126,23 @@ def test_work_goes_on_from_a_restored_version_and_no_id_repeats(lake):
     sound(lake)
 
 
+def test_no_row_id_repeats_when_another_branch_brings_a_table_back(lake):
+    """Its line is longer than the branch's own, on which the table had got further before it was dropped."""
+    lake.publish("CREATE TABLE lake.t AS SELECT range AS i FROM range(5)")
+    fdl("branch", lake.repo.address, "side")
+    grown = lake.publish("INSERT INTO lake.t SELECT range FROM range(100, 120)")
+    lake.publish("DROP TABLE lake.t", "CREATE TABLE lake.other AS SELECT 1 AS i")
+    lake.checkout("--ref", "side", "--force")
+    for number in range(3):
+        lake.publish(f"INSERT INTO lake.t VALUES ({number})")
+    fdl("restore", lake.repo.address, "side", "-m", "as it was there")
+    lake.checkout("--force")
+    lake.publish("INSERT INTO lake.t VALUES (777)")
+    assert lake.repo.read("SELECT max(rowid) FROM lake.t", grown) == [(24,)]
+    assert lake.repo.read("SELECT rowid FROM lake.t WHERE i = 777") == [(25,)]
+    sound(lake)
+
+
 def test_views_comments_and_the_description_come_back(lake, tmp_path):
     described = tmp_path / "dataset.json"
     described.write_text(json.dumps({"title": "Numbers", "tables": [{"schema": "main", "name": "t", "source": "a book"}]}))
