@@ -83,7 +83,7 @@ typedef struct fdl_wd {
 
 /*
  * Reads the catalog of every live version, and the list of files that expired
- * ones left where they are asked for.  FDL_FAILED, FDL_REFUSED: one cannot be read.
+ * ones left.  FDL_FAILED, FDL_REFUSED: one cannot be read.
  */
 fdl_code fdl_wd_read_all(fdl_wd *w, fdl_error *error);
 

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "flow/expired_files.h"
 #include "flow/opened.h"
@@ -44,9 +45,11 @@ const fdl_wd_file *fdl_wd_file_find(const fdl_wd *w, const char *path) {
 }
 
 static fdl_code file_place(fdl_wd *w, const char *path, int64_t bytes, uint32_t *place, fdl_error *error) {
-    const fdl_wd_file *known = fdl_wd_file_find(w, path);
-    if (known) {
-        *place = (uint32_t)(known - w->files);
+    uint64_t known = 0;
+    if (fdl_map_get(&w->file_places, path, &known)) {
+        *place = (uint32_t)known;
+        if (bytes > 0) /* a list that expire left does not tell */
+            w->files[known].bytes = (uint64_t)bytes;
         return FDL_OK;
     }
     if (w->file_count == FDL_WD_NONE)
@@ -62,10 +65,11 @@ static fdl_code file_place(fdl_wd *w, const char *path, int64_t bytes, uint32_t 
     return fdl_str_copy(&file->path, path, error);
 }
 
+/* In whatever case: to DuckDB it is the same table. */
 static bool is_asked_for(const fdl_wd *w, const char *schema, const char *name) {
     const char *table = w->options->table;
     size_t length = strlen(schema);
-    return table && strncmp(table, schema, length) == 0 && table[length] == '.' && strcmp(table + length + 1, name) == 0;
+    return table && strncasecmp(table, schema, length) == 0 && table[length] == '.' && strcasecmp(table + length + 1, name) == 0;
 }
 
 /* Few, so they are looked through; the last one found is mostly the next one asked for. */
@@ -97,8 +101,8 @@ static void want_renamed(fdl_wd *w) {
                 w->tables[j].wanted = true;
     for (size_t i = 0; i < w->table_count; i++)
         for (size_t j = 0; w->tables[i].wanted && j < w->table_count; j++)
-            if (!*w->tables[j].uuid && strcmp(w->tables[i].name, w->tables[j].name) == 0 &&
-                strcmp(w->tables[i].schema, w->tables[j].schema) == 0)
+            if (!*w->tables[j].uuid && strcasecmp(w->tables[i].name, w->tables[j].name) == 0 &&
+                strcasecmp(w->tables[i].schema, w->tables[j].schema) == 0)
                 w->tables[j].wanted = true;
 }
 
@@ -201,7 +205,7 @@ fdl_code fdl_wd_read_all(fdl_wd *w, fdl_error *error) {
             code = read_catalog(w, i, error);
             if (code == FDL_NOT_FOUND && concerned)
                 code = read_list(w, i, error);
-        } else if (concerned || (expired && fdl_wd_by_table(w))) {
+        } else if (concerned || expired) { /* it may name what goes, and a bucket may have kept its catalog */
             code = read_list(w, i, error);
         }
     }

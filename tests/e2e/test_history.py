@@ -555,12 +555,28 @@ def test_a_table_finds_the_versions_by_itself_under_whatever_name_it_had(leaked)
     leaked.write(rewrite_statement(complaint))
     leaked.commit("--allow-empty")
     leaked.push()
-    receipt = fdl("withdraw", leaked.repo.address, "--table", "main.persons", "--yes", "--json").json
+    receipt = fdl("withdraw", leaked.repo.address, "--table", "Main.PERSONS", "--yes", "--json").json
     assert len(receipt["versions"]) == 4 and all(version["given"] for version in receipt["versions"])
     assert secrets_in(leaked.repo.data) == []
     assert leaked.repo.read("SELECT count(*) FROM lake.persons") == [(19,)]
     fdl("withdraw", leaked.repo.address, "--table", "main.nobody", code=NOT_FOUND)
     sound(leaked)
+
+
+def test_an_expired_version_that_names_what_goes_is_withdrawn_with_it(lake):
+    """With a file of its own that gc had left for its grace."""
+    old = lake.publish("CREATE TABLE lake.people AS SELECT 'secret' AS s", "CREATE TABLE lake.friends AS SELECT 'secret' AS s")
+    bad = lake.publish("DROP TABLE lake.friends")
+    fdl("tag", lake.repo.address, "release")
+    lake.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 'fine' AS s")
+    fdl("expire", lake.repo.address, "--keep", 1)
+    receipt = fdl("withdraw", lake.repo.address, bad, "--yes", "--json").json
+    assert [(version["id"], version["given"]) for version in receipt["versions"]] == [(old, False), (bad, True)]
+    assert secrets_in(lake.repo.data) == []
+    for version in (old, bad):
+        assert "was withdrawn on" in fdl("url", lake.repo.address, version, code=EXPIRED).complaint
+        assert not lake.repo.version_file(version, "files.json").exists()
+    sound(lake)
 
 
 def test_mirrors_delete_what_was_withdrawn_on_their_next_run(leaked, tmp_path):

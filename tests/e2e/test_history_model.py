@@ -348,7 +348,8 @@ class History:
             assert self.repo.contents() == contents
             return f"{given} is refused"
         going = self.versions[given].data - {path for tip in self.tips() for path in self.versions[tip].data}
-        affected = {name for name, version in self.live().items() if name == given or version.data & going}
+        there = {name: version for name, version in self.versions.items() if version.gone in ("", "retention")}
+        affected = {name for name, version in there.items() if name == given or version.data & going}
         self.run(*words, kill=self.maybe(0.4))
         for name in affected:
             self.versions[name].gone = "withdrawn"
