@@ -40,6 +40,7 @@ typedef struct fdl_wd_table {
     char *name;
     char *uuid;  /* "" in a list of files, which has none */
     bool wanted; /* what the caller asks for, under this name or another */
+    bool going;  /* a given version has files of it that no tip reads, under this name or another */
 } fdl_wd_table;
 
 #define FDL_WD_NONE UINT32_MAX
@@ -123,6 +124,9 @@ bool fdl_wd_has_content(const fdl_stored *stored);
 
 /* FDL_REFUSED, naming version, table and file and how to rewrite it; further ones are noted. */
 fdl_code fdl_wd_refuse_obstacles(const fdl_wd *w, fdl_error *error);
+
+/* Notes tables of which a version that stays may hold rows of withdrawn ones, deleted in a newer file. */
+void fdl_wd_note_hidden(fdl_wd *w);
 
 /* ---- withdraw.c ------------------------------------------------------------------ */
 

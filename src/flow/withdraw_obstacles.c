@@ -229,6 +229,48 @@ static fdl_code tell(const fdl_wd *w, const readers *obstacles, fdl_error *error
     return told > 0 ? FDL_REFUSED : FDL_OK;
 }
 
+/* ---- what else may hold them ------------------------------------------------------------- */
+
+static void mark_going(fdl_wd *w) {
+    for (size_t i = 0; i < w->inventory.count; i++)
+        for (size_t j = 0; (w->inventory.items[i].flags & FDL_WD_GIVEN) && j < w->reads[i].count; j++) {
+            const fdl_wd_file *file = &w->files[w->reads[i].items[j].file];
+            fdl_wd_table *table = &w->tables[w->reads[i].items[j].table];
+            table->going = table->going || (file->given && !file->in_tip && *table->uuid);
+        }
+    for (size_t i = 0; i < w->table_count; i++)
+        for (size_t j = 0; w->tables[i].going && j < w->table_count; j++)
+            w->tables[j].going = w->tables[j].going || strcmp(w->tables[i].uuid, w->tables[j].uuid) == 0;
+}
+
+/*
+ * A merge or an UPDATE puts rows of a withdrawn version into a new file, where a
+ * later DELETE leaves them.  Nothing tells that file from others of its table, so
+ * it is no obstacle; but whoever wants such rows gone must be told.
+ */
+void fdl_wd_note_hidden(fdl_wd *w) {
+    if (w->source || w->options->table)
+        return;
+    mark_going(w);
+    for (size_t i = 0; i < w->inventory.count; i++) {
+        const fdl_stored *stored = &w->inventory.items[i];
+        for (size_t j = 0; !(stored->flags & FDL_WD_AFFECTED) && j < w->reads[i].count; j++) {
+            const fdl_wd_read *read = &w->reads[i].items[j];
+            fdl_wd_table *table = &w->tables[read->table];
+            if (read->deletes == FDL_WD_NONE || w->files[read->file].given || !table->going)
+                continue;
+            fdl_note(fdl_repo_context(w->repo), FDL_NOTE_WARNING,
+                     "version '%s', which stays, leaves out rows of the file '%s%s' of table '%s.%s'; if they came from a "
+                     "withdrawn version by a merge or an UPDATE, 'fdl withdraw %s --table %s.%s' gets them out",
+                     stored->id, w->config->data_dir, w->files[read->file].path, table->schema, table->name,
+                     fdl_repo_address(w->repo), table->schema, table->name);
+            table->going = false; /* told once */
+        }
+    }
+}
+
+/* ---- the verb's part --------------------------------------------------------------------- */
+
 fdl_code fdl_wd_refuse_obstacles(const fdl_wd *w, fdl_error *error) {
     readers all = {0};
     fdl_code code = collect(w, &all, error);

@@ -237,5 +237,7 @@ fdl_code fdl_wd_survey(fdl_wd *w, fdl_error *error) {
     }
     if (code == FDL_OK)
         code = fdl_wd_refuse_obstacles(w, error);
+    if (code == FDL_OK)
+        fdl_wd_note_hidden(w);
     return code == FDL_OK ? settle_files(w, error) : code;
 }

@@ -563,6 +563,21 @@ def test_a_table_finds_the_versions_by_itself_under_whatever_name_it_had(leaked)
     sound(leaked)
 
 
+def test_rows_that_a_merge_took_along_before_they_were_deleted_are_told_of(lake):
+    bad = lake.publish("CREATE TABLE lake.people AS SELECT 'ok' AS s", "INSERT INTO lake.people VALUES ('secret'), ('fine')")
+    lake.publish("CALL lake.merge_adjacent_files()", "DELETE FROM lake.people WHERE s = 'secret'")
+    said = fdl("withdraw", lake.repo.address, bad, "--yes").stderr
+    assert lake.repo.head() in said and f"'fdl withdraw {lake.repo.address}/ --table main.people'" in said and len(secrets_in(lake.repo.data)) == 1
+    by_table = ["withdraw", lake.repo.address, "--table", "main.people", "--yes"]
+    lake.write(rewrite_statement(fdl(*by_table, code=REFUSED).complaint))
+    lake.commit("--allow-empty")
+    lake.push()
+    assert fdl(*by_table).stderr == "" and secrets_in(lake.repo.data) == []
+    assert not [path for path in lake.repo.folder.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
+    assert lake.repo.read("FROM lake.people ORDER BY ALL") == [("fine",), ("ok",)]
+    sound(lake)
+
+
 def test_an_expired_version_that_names_what_goes_is_withdrawn_with_it(lake):
     """With a file of its own that gc had left for its grace."""
     old = lake.publish("CREATE TABLE lake.people AS SELECT 'secret' AS s", "CREATE TABLE lake.friends AS SELECT 'secret' AS s")
