@@ -2,10 +2,12 @@
  * main.c - the program: finds the command, parses, runs it, and turns what it
  * returned into an exit code.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -85,7 +87,24 @@ static int run(const cli_command *command, int argc, char **argv) {
     return finish(fdl_exit_status(code));
 }
 
+/*
+ * A file that we open must not become standard output or error because who
+ * started us closed it: it would take in what is said.  What stands there
+ * instead fails as a closed one does.
+ */
+static bool hold_places(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv) {
+    if (!hold_places()) {
+        fputs("fdl: standard input, output or error is closed, and '/dev/null' cannot be opened in its place\n", stderr);
+        return fdl_exit_status(FDL_FAILED);
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a file that may grow no further is an error as a full disk is */
     if (argc < 2) {
         fputs("fdl: name a command; see 'fdl --help'\n", stderr);
         return fdl_exit_status(FDL_USAGE);

@@ -53,6 +53,7 @@ static int set_attributes(posix_spawnattr_t *attributes) {
     sigset_t defaults;
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGXFSZ);
     sigaddset(&defaults, SIGINT);
     sigaddset(&defaults, SIGQUIT);
     int failed = posix_spawnattr_setsigdefault(attributes, &defaults);

@@ -214,6 +214,16 @@ def test_a_ref_made_or_deleted_while_killed_is_there_or_not(inside, command):
 # ---- a full disk -------------------------------------------------------------------------------------------------------
 
 
+def test_a_file_that_may_grow_no_further_is_an_error_and_not_the_end(inside):
+    """ulimit -f: the signal that comes with it would end the program where it stands."""
+    for args in (("clone", inside.repo.address, inside.folder / "mirror"), ("checkout", inside.repo.address, inside.folder / "new.sqlite")):
+        limit = "ulimit -c 0; ulimit -f 64; exec \"$@\""
+        done = subprocess.run(["bash", "-c", limit, "bash", *command(*args)], capture_output=True, env=environment(), timeout=60)
+        assert done.returncode == FAILURE and done.stderr.decode().splitlines() == [done.stderr.decode().strip()], done
+        assert "file too large" in done.stderr.decode() and not list(inside.folder.glob("new.sqlite*"))
+        fdl(*args)
+
+
 @pytest.mark.parametrize("what", ["commit", "push", "checkout"])
 def test_on_a_full_disk_a_command_fails_in_one_line_and_loses_nothing(inside, what):
     inside.write("INSERT INTO lake.t VALUES (100)")

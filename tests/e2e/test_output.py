@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from harness import CONFLICT, FAILURE, NOT_FOUND, REFUSED, ROOT, USAGE, command, duck, environment, fdl
+from harness import CONFLICT, FAILURE, NOT_FOUND, OK, REFUSED, ROOT, USAGE, command, duck, environment, fdl
 
 COMMANDS = [
     *("init", "checkout", "status", "commit", "push", "url", "attach", "log", "show", "diff", "branch", "tag", "restore"),
@@ -290,6 +290,22 @@ def test_messages_of_any_text_come_back_as_they_were_and_never_move_the_terminal
     for command in ("log", "show"):
         text = fdl(command, published.repo.address).stdout
         assert "\x1b" not in text and "\x07" not in text and "表" in text
+
+
+def test_what_is_said_where_nobody_listens_gets_into_no_file(lake):
+    """A descriptor that is closed is not given to a file: the first commit tells something, under its lock."""
+    lake.checkout()
+    lake.write("CREATE TABLE lake.t AS SELECT 1 AS i")
+
+    def shut(*args, closed):
+        script = 'exec "$@" ' + " ".join(f"{fd}>&-" for fd in closed)
+        return subprocess.run(["bash", "-c", script, "bash", *command(*args)], capture_output=True, env=environment(), timeout=60)
+
+    assert shut("commit", lake.work, "-m", "x", closed=(2,)).returncode == OK
+    assert (lake.work.with_name(lake.work.name + ".fdl") / "lock").read_bytes() == b""
+    lake.push()
+    assert shut("clone", lake.repo.address, lake.folder / "mirror", closed=(0, 1, 2)).returncode == FAILURE  # to print
+    fdl("verify", lake.folder / "mirror", "--data")
 
 
 def test_a_full_disk_behind_stdout_is_a_failure(published):
