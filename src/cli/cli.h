@@ -88,10 +88,15 @@ fdl_code cli_no_option(const cli_command *command, const char *word, fdl_error *
 
 /* out.c: stdout carries results, stderr carries everything said on the way. */
 void cli_print(const char *format, ...) FDL_PRINTF(1, 2);
-/* Text from a repository, control characters shown as '?'; newlines stay and are followed by `indent`. */
+/*
+ * Text from a repository: what steers a terminal is shown as '?'.  Newlines stay and are followed by `indent`;
+ * without one ("") they are such too, so that a name is one line.
+ */
 void cli_print_text(const char *text, const char *indent);
 /* Progress and hints on stderr, not with -q. */
 void cli_say(const cli *c, const char *format, ...) FDL_PRINTF(2, 3);
+/* A piece of a document as jansson wrote it, with what steers a terminal escaped. */
+void cli_print_json(const char *text);
 /* Takes `document` over; NULL (out of memory) fails. */
 fdl_code cli_json(cli *c, json_t *document);
 void cli_error(const cli *c);

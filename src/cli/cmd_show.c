@@ -21,9 +21,9 @@ static void print_columns(const json_t *table) {
     json_t *column = NULL;
     json_array_foreach(json_object_get(table, "columns"), i, column) {
         cli_print("    ");
-        cli_print_text(fdl_json_text(column, "name"), "    ");
+        cli_print_text(fdl_json_text(column, "name"), "");
         cli_print("  ");
-        cli_print_text(fdl_json_text(column, "type"), "    ");
+        cli_print_text(fdl_json_text(column, "type"), "");
         cli_print("%s", json_is_false(json_object_get(column, "nullable")) ? " NOT NULL" : "");
         if (*fdl_json_text(column, "comment")) {
             cli_print("  -- ");
@@ -93,13 +93,13 @@ static void print_sources(const json_t *dataset) {
     json_t *source = NULL;
     json_array_foreach(json_object_get(dataset, "sources"), i, source) {
         cli_print("%-11s", i == 0 ? "sources" : "");
-        cli_print_text(fdl_json_text(source, "name"), "           ");
+        cli_print_text(fdl_json_text(source, "name"), "");
         if (json_is_integer(json_object_get(source, "bytes")))
             cli_print(", %s",
                       fdl_size_text((unsigned long long)json_integer_value(json_object_get(source, "bytes")), size));
         if (*fdl_json_text(source, "sha256")) {
             cli_print(", sha256 ");
-            cli_print_text(fdl_json_text(source, "sha256"), "           ");
+            cli_print_text(fdl_json_text(source, "sha256"), "");
         }
         cli_print("\n");
     }

@@ -32,7 +32,8 @@ static fdl_code print_item(void *data, const fdl_deletion *deletion, fdl_error *
     json_decref(item);
     if (!text)
         return fdl_fail(error, FDL_FAILED, NULL, "out of memory");
-    cli_print("%s\n    %s", *first ? "" : ",", text);
+    cli_print("%s\n    ", *first ? "" : ",");
+    cli_print_json(text);
     *first = false;
     free(text);
     return FDL_OK;

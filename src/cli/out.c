@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "util/text.h"
 
 void cli_print(const char *format, ...) {
     va_list args;
@@ -16,20 +17,17 @@ void cli_print(const char *format, ...) {
     va_end(args);
 }
 
-/* Names and messages come from strangers and go to a terminal: no escape codes. */
+/* Names and messages come from strangers and go to a terminal: they neither steer it nor begin a line of ours. */
 void cli_print_text(const char *text, const char *indent) {
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        /* C1 controls are two bytes in UTF-8, 0xc2 0x80 to 0xc2 0x9f */
-        bool c1 = byte == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0;
-        if (byte == '\n') {
+    while (*text) {
+        size_t length = fdl_utf8_char(text, strnlen(text, 4));
+        if (*text == '\n' && *indent)
             printf("\n%s", indent);
-        } else if (c1) {
+        else if (*text == '\t' || (length > 0 && !fdl_utf8_steers(text, length)))
+            fwrite(text, 1, length, stdout);
+        else
             putchar('?');
-            text++;
-        } else {
-            putchar((byte < 0x20 && byte != '\t') || byte == 0x7f ? '?' : byte);
-        }
+        text += length > 0 ? length : 1;
     }
 }
 
@@ -53,12 +51,29 @@ void cli_note(void *data, fdl_note_level level, const char *line) {
         fprintf(stderr, "fdl: %s\n", line);
 }
 
+/* Where a character that steers a terminal stands escaped, the document means the same to who parses it. */
+void cli_print_json(const char *text) {
+    const char *from = text; /* not printed yet */
+    for (const char *at = text; *at;) {
+        size_t length = fdl_utf8_char(at, strnlen(at, 4)); /* never 0: jansson takes UTF-8 alone */
+        unsigned last = (unsigned char)at[length - 1] & 0x7fu;
+        if (*at != '\n' && fdl_utf8_steers(at, length)) {
+            fwrite(from, 1, (size_t)(at - from), stdout);
+            printf("\\u%04x", length == 1 ? last : length == 2 ? 0x80u + last : (at[1] & 1u ? 0x2040u : 0x2000u) + last);
+            from = at + length;
+        }
+        at += length;
+    }
+    fputs(from, stdout);
+}
+
 fdl_code cli_json(cli *c, json_t *document) {
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
     json_decref(document);
     if (!text)
         return fdl_fail(&c->error, FDL_FAILED, NULL, "out of memory");
-    puts(text);
+    cli_print_json(text);
+    cli_print("\n");
     free(text);
     return FDL_OK;
 }
@@ -72,7 +87,7 @@ void cli_error(const cli *c) {
                                  error->message, "key", error->key[0] ? error->key : NULL);
     char *text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
     if (text)
-        puts(text);
+        puts(text); /* clean already, as every error is */
     free(text);
     json_decref(document);
 }

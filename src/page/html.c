@@ -40,13 +40,6 @@ void fdl_html_format(fdl_html *html, const char *format, ...) {
         html->code = fdl_fail(html->error, FDL_FAILED, NULL, "a line of the page is too long");
 }
 
-/* U+202A to U+202E and U+2066 to U+2069: what stands behind them could seem to say something else. */
-static bool turns_direction(const char *c) {
-    unsigned char last = (unsigned char)c[2];
-    return (memcmp(c, "\xe2\x80", 2) == 0 && last >= 0xaa && last <= 0xae) ||
-           (memcmp(c, "\xe2\x81", 2) == 0 && last >= 0xa6 && last <= 0xa9);
-}
-
 static const char *written_as(const char *c, size_t length) {
     switch (*c) {
     case '&':
@@ -65,10 +58,7 @@ static const char *written_as(const char *c, size_t length) {
     default:
         break;
     }
-    if (length == 0 || (length == 1 && ((unsigned char)*c < 0x20 || *c == 0x7f)) || (length == 3 && turns_direction(c)) ||
-        (length == 2 && (unsigned char)c[0] == 0xc2 && (unsigned char)c[1] < 0xa0)) /* C1 controls */
-        return REPLACEMENT;
-    return NULL;
+    return length == 0 || fdl_utf8_steers(c, length) ? REPLACEMENT : NULL;
 }
 
 void fdl_html_text(fdl_html *html, const char *text) {

@@ -101,7 +101,8 @@ static const char *problem(const char *text, bool prefix) {
     if (!fdl_utf8_valid(text, length))
         return "is not valid UTF-8";
     for (size_t i = 0; i < length; i++) {
-        if (iscntrl((unsigned char)text[i]))
+        unsigned char byte = (unsigned char)text[i]; /* C1 controls are two bytes in UTF-8 */
+        if (iscntrl(byte) || (byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0))
             return "has a control character";
     }
     const char *part = text;

@@ -2,8 +2,8 @@
  * error.c - what people are told: errors and notes, made fit for a terminal.
  *
  * Names in messages come from strangers' repositories.  So every line is
- * cleaned on its way into the struct: a control character or a byte that is no
- * UTF-8 becomes '?', and a line that is too long ends in "...", never within a
+ * cleaned on its way into the struct: what steers a terminal and a byte that is
+ * no UTF-8 become '?', and a line that is too long ends in "...", never within a
  * character.
  */
 #include <stdarg.h>
@@ -14,12 +14,6 @@
 #include "fdl/error.h"
 #include "util/text.h"
 
-/* C0, DEL, and the C1 controls, which some terminals obey too. */
-static bool is_control(const char *bytes, size_t length) {
-    const unsigned char *u = (const unsigned char *)bytes;
-    return (length == 1 && (u[0] < 0x20 || u[0] == 0x7f)) || (length == 2 && u[0] == 0xc2 && u[1] < 0xa0);
-}
-
 /* Copies `text` cleaned; what does not fit is cut, with "..." in its place. */
 static void copy_clean(char *out, size_t out_bytes, const char *text, size_t length) {
     size_t used = 0;
@@ -27,7 +21,7 @@ static void copy_clean(char *out, size_t out_bytes, const char *text, size_t len
     size_t at = 0;
     while (at < length) {
         size_t step = fdl_utf8_char(text + at, length - at);
-        bool shown = step > 0 && !is_control(text + at, step);
+        bool shown = step > 0 && !fdl_utf8_steers(text + at, step);
         size_t width = shown ? step : 1;
         if (used + width >= out_bytes) {
             memcpy(out + fitting, "...", 4);

@@ -170,6 +170,16 @@ size_t fdl_utf8_char(const char *bytes, size_t length) {
     return want;
 }
 
+bool fdl_utf8_steers(const char *character, size_t length) {
+    const unsigned char *u = (const unsigned char *)character;
+    if (length == 1)
+        return u[0] < 0x20 || u[0] == 0x7f;
+    if (length == 2)
+        return u[0] == 0xc2 && u[1] < 0xa0;
+    return length == 3 && u[0] == 0xe2 &&
+           ((u[1] == 0x80 && u[2] >= 0xaa && u[2] <= 0xae) || (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9));
+}
+
 bool fdl_utf8_valid(const char *bytes, size_t length) {
     size_t at = 0;
     uint64_t eight;

@@ -42,5 +42,11 @@ bool fdl_base64_decode(const char *text, void *out, size_t out_bytes, size_t *le
 bool fdl_utf8_valid(const char *bytes, size_t length);
 /* The bytes of the one character that `bytes` starts with, 1 to 4; 0 when it is none. */
 size_t fdl_utf8_char(const char *bytes, size_t length);
+/*
+ * Whether that character steers what shows it: C0, DEL, the C1 controls, which
+ * some terminals obey too, and U+202A to U+202E and U+2066 to U+2069, behind
+ * which other text could seem to say something else.
+ */
+bool fdl_utf8_steers(const char *character, size_t length);
 
 #endif

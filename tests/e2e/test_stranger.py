@@ -4,6 +4,7 @@ import functools
 import hashlib
 import http.server
 import json
+import re
 import resource
 import shutil
 import struct
@@ -16,7 +17,9 @@ import pytest
 from careless import EndlessFiles
 from harness import FAILURE, REFUSED, Lake, command, environment, fdl, text
 
-ESCAPE = "\x1b[31mred\x07"
+ESCAPE = "\x1b[31mred\x07\x9b2J\u202e"
+FORGED = "\nATTACH 'evil';"  # printed as it stands it would be a line of ours
+STEERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 # ---- the honest one, and what is done to it ---------------------------------------------------------------------------
@@ -137,7 +140,7 @@ def read(hostile, repo, name, limits=()):
     assert outside(hostile) == before, name
     assert 0 <= done.returncode < 20, (name, done.returncode, said)
     assert done.returncode == 0 or name == "verify" or said.count("\n") == 1, (name, said)
-    assert "\x1b" not in said + told and "\x07" not in said + told, (name, said, told)
+    assert not STEERS.search(said + told) and FORGED not in said + told, (name, said, told)
     assert not any(path.is_symlink() for path in hostile.here.rglob("*"))
     return done.returncode, said + told
 
@@ -266,16 +269,20 @@ def test_sql_in_a_catalog_does_not_run(hostile, tmp_path):
 
 
 def test_names_and_messages_cannot_speak_to_the_terminal(hostile):
-    hostile.json("version.json", message=ESCAPE, author={"name": ESCAPE, "email": ESCAPE, "time": "2026-10-15T09:00:00Z"})
+    """In JSON they come back as they are, and the text that carries them does not steer it either."""
+    hostile.json("version.json", message=ESCAPE + FORGED, author={"name": ESCAPE + FORGED, "email": ESCAPE + FORGED, "time": "2026-10-15T09:00:00Z"})
     hostile.catalog(
-        f"UPDATE raw.ducklake_table SET table_name = {text(ESCAPE)}", f"UPDATE raw.ducklake_column SET column_name = {text(ESCAPE)}",
+        f"UPDATE raw.ducklake_table SET table_name = {text(ESCAPE + FORGED)}", f"UPDATE raw.ducklake_column SET column_name = {text(ESCAPE + FORGED)}",
         f"UPDATE {DATA_FILES} SET path = {text(ESCAPE + '.parquet')}",
     )
     dataset = hostile.path("dataset.json")
-    dataset.write_text(dataset.read_text().replace('"t"', json.dumps(ESCAPE)).replace('"i"', json.dumps(ESCAPE)))
+    dataset.write_text(dataset.read_text().replace('"t"', json.dumps(ESCAPE + FORGED)).replace('"i"', json.dumps(ESCAPE + FORGED)))
     hostile.prove("dataset.json", "dataset")
     told = "".join(read(hostile, hostile.folder, name)[1] for name in READING)
-    assert "[31mred" in told
+    assert "[31mred" in told and told.count("?ATTACH 'evil'") > 5
+    answer = fdl("show", hostile.folder, "--json")
+    assert not STEERS.search(answer.stdout) and answer.json["version"]["message"] == ESCAPE + FORGED
+    assert answer.json["dataset"]["tables"][0]["name"] == ESCAPE + FORGED
     (hostile.folder / "refs/heads/main").write_text(ESCAPE)
     for name in READING:
         assert read(hostile, hostile.folder, name)[0] != 0 or name == "verify"

@@ -601,6 +601,8 @@ static void test_names_that_are_no_keys_are_refused_everywhere(void **state) {
         "a\x7f"
         "b",
         "a\x1b[31m",
+        "a\xc2\x9b"
+        "31m",
         "\xff",
         "a\xc0\xaf"
         "b",

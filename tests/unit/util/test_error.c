@@ -35,6 +35,8 @@ static void test_what_could_steer_a_terminal_is_shown_as_a_question_mark(void **
     expect_shown("c1 \xc2\x9b"
                  "31m",
                  "c1 ?31m");
+    expect_shown("right \xe2\x80\xae to left \xe2\x81\xa6 on", "right ? to left ? on");
+    expect_shown("quotes \xe2\x80\x98 \xe2\x80\xa9 stay \xe2\x80\xaf", "quotes \xe2\x80\x98 \xe2\x80\xa9 stay \xe2\x80\xaf");
     expect_shown("nbsp \xc2\xa0 stays", "nbsp \xc2\xa0 stays");
     expect_shown("日本語 é 🦆", "日本語 é 🦆");
 }
