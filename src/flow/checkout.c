@@ -112,6 +112,22 @@ static fdl_code choose_stamp(int64_t *stamp, fdl_error *error) {
     return FDL_OK;
 }
 
+/*
+ * What counts as committed is told from the record's snapshot: were it another
+ * than the catalog's, changes made here would pass for what is published.
+ */
+static fdl_code check_snapshot(const fdl_version *version, const char *catalog, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_working_state state = {0};
+    fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
+    if (code == FDL_OK)
+        code = fdl_catalog_state(catalog, &state, error);
+    if (code == FDL_OK && state.snapshot_id != version->snapshot_id)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' ends with snapshot %lld, version.json says %lld", key,
+                        (long long)state.snapshot_id, (long long)version->snapshot_id);
+    return code;
+}
+
 static fdl_code build_catalog(fdl_repo *repo, const fdl_work *work, const fdl_version *version, build *made,
                               fdl_error *error) {
     char *data_path = NULL, *published = NULL;
@@ -132,6 +148,8 @@ static fdl_code build_catalog(fdl_repo *repo, const fdl_work *work, const fdl_ve
         code = fdl_catalog_download_watched(repo, version, made->frozen, error);
     if (code == FDL_OK && version)
         code = fdl_catalog_thaw(context, made->frozen, made->catalog, &options, error);
+    if (code == FDL_OK && version)
+        code = check_snapshot(version, made->catalog, error);
     free(published);
     free(data_path);
     return code;

@@ -288,6 +288,16 @@ def test_names_and_messages_cannot_speak_to_the_terminal(hostile):
         assert read(hostile, hostile.folder, name)[0] != 0 or name == "verify"
 
 
+def test_a_record_that_lies_about_its_snapshot_makes_no_work_pass_for_published(hostile):
+    """By it, what is written next would count as committed, and be overwritten."""
+    last = json.loads(hostile.path("version.json").read_text())["ducklake"]["snapshot_id"]
+    for lie in (last + 1, (1 << 63) - 1):
+        hostile.record("ducklake", snapshot_id=lie, snapshots=[lie, lie])
+        code, said = read(hostile, hostile.folder, "checkout")
+        assert code == FAILURE and f"ends with snapshot {last}, version.json says {lie}" in said, said
+        assert not list(hostile.here.iterdir())
+
+
 # ---- what is too much --------------------------------------------------------------------------------------------------
 
 
