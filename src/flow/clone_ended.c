@@ -10,6 +10,7 @@
 
 #include "flow/clone.h"
 #include "flow/withdraw.h"
+#include "flow/work.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -29,6 +30,16 @@ static fdl_code shows_more(cloning *c, const fdl_version *version, bool *more, f
     return code;
 }
 
+/* A host's writers end no version, whatever their token. */
+static fdl_code told_by_host(const cloning *c, const fdl_version *version, fdl_code code, fdl_error *error) {
+    if (code != FDL_DENIED || !fdl_repo_is_http(c->to))
+        return code;
+    return fdl_fail(error, FDL_REFUSED, version->id,
+                    "version '%s' has expired or was withdrawn in '%s', and no writer ends it in '%s': clone into the store "
+                    "behind the host",
+                    version->id, fdl_repo_address(c->from), fdl_repo_address(c->to));
+}
+
 static bool is_withdrawn(const fdl_expiry *expiry) {
     return strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
 }
@@ -38,6 +49,7 @@ static fdl_code carry_withdrawal(cloning *c, const fdl_version *version, const f
     int64_t at_ms = 0;
     fdl_time_parse(expiry->expired_at, &at_ms);
     fdl_code code = fdl_expiry_write(c->to, version->id, FDL_REASON_WITHDRAWN, at_ms, expiry->text, NULL, error);
+    code = told_by_host(c, version, code, error);
     if (code == FDL_OK)
         code = fdl_grow(&c->withdrawn, c->withdrawn_count, sizeof *c->withdrawn, error);
     if (code == FDL_OK)
@@ -70,7 +82,7 @@ fdl_code fdl_clone_marker(cloning *c, const fdl_version *version, bool *expired,
         char key[FDL_KEY_BYTES];
         code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
         if (code == FDL_OK)
-            code = fdl_clone_copy(c, key, FDL_CLONE_SMALL_LIMIT_BYTES, error);
+            code = told_by_host(c, version, fdl_clone_copy(c, key, FDL_CLONE_SMALL_LIMIT_BYTES, error), error);
     }
     if (code == FDL_OK && *withdrawn)
         code = carry_withdrawal(c, version, &expiry, error);

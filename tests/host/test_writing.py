@@ -148,6 +148,12 @@ def test_a_mirror_that_is_behind_catches_up_version_by_version(host, repo, story
     fdl("clone", ahead, host.url, "--all", env=environment)
     assert repo.head() == story.left.id
     fdl("verify", repo.folder, "--all")
+    # Who writes through a host ends no version: what ended at the source is carried over behind it.
+    fdl("expire", ahead, "--keep", "1")
+    told = fdl("clone", ahead, host.url, env=environment, code=7)
+    assert story.first in told.stderr and "clone into the store behind the host" in told.stderr
+    fdl("clone", ahead, repo.folder)
+    assert "has everything already" in fdl("clone", ahead, host.url, env=environment).stdout
 
 
 def test_a_large_file_does_not_stay_in_memory(host, repo, token):
