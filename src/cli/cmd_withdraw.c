@@ -17,7 +17,13 @@ static const char *const beyond[] = {
     "copies that readers made, and queries that run at this moment",
     "caches and mirrors between here and them; run 'fdl clone' again on each mirror you keep",
     "backups of the store, and data files that are in a push on its way",
+    "the original in mirrors that were cloned with --sources; withdraw it there too, with --source",
 };
+
+/* The last one, if an original goes. */
+static size_t beyond_count(const fdl_withdraw_options *withdraw) {
+    return sizeof beyond / sizeof *beyond - (withdraw->source ? 0 : 1);
+}
 
 static json_t *versions_json(const fdl_withdraw_result *result) {
     json_t *versions = json_array();
@@ -44,7 +50,7 @@ static json_t *staying_json(const fdl_withdraw_result *result) {
 
 static json_t *as_json(const fdl_withdraw_options *withdraw, const fdl_withdraw_result *result) {
     json_t *lines = json_array();
-    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+    for (size_t i = 0; i < beyond_count(withdraw); i++)
         json_array_append_new(lines, json_string(beyond[i]));
     return json_pack("{s:b, s:s*, s:o, s:o, s:I, s:b, s:o}", "done", withdraw->confirmed, "text", withdraw->text,
                      "versions", versions_json(result), "staying", staying_json(result), "staying_count",
@@ -94,7 +100,7 @@ static fdl_code tell(cli *c, const fdl_withdraw_options *withdraw, const fdl_wit
         return FDL_OK;
     }
     cli_print("out of reach:\n");
-    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+    for (size_t i = 0; i < beyond_count(withdraw); i++)
         cli_print("  %s\n", beyond[i]);
     if (result->has_sources)
         cli_print("  original files in sources/, if the data came from there; see --source\n");

@@ -682,6 +682,7 @@ def test_an_original_file_can_be_withdrawn(published):
     assert original.exists()
     receipt = fdl("withdraw", published.repo.address, "--source", sha, "--yes", "--json").json
     assert [(item["kind"], item["sha256"]) for item in receipt["deletions"]] == [("source", sha)] and not original.exists()
+    assert "withdraw it there too" in receipt["out_of_reach"][-1]
     fdl("withdraw", published.repo.address, "--source", sha, code=NOT_FOUND)
     fdl("withdraw", published.repo.address, "--source", "../fdl.json", "--yes", code=None)
     assert published.repo.path("fdl.json").exists()
