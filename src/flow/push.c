@@ -111,6 +111,19 @@ static fdl_code landed_version(push *p, const fdl_version *version, fdl_error *e
 
 /* ---- a host that decides --------------------------------------------------------- */
 
+/* Told each time: to send it again would bring its data back. */
+static fdl_code refuse_withdrawn(push *p, const fdl_version *version, const fdl_request *request, fdl_error *error) {
+    fdl_expiry expiry = {0};
+    fdl_code code = fdl_expiry_read(p->repo, version->id, &expiry, error);
+    if (code == FDL_OK && expiry.expired)
+        code = fdl_fail(error, FDL_EXPIRED, version->id,
+                        "request %lld for version '%s' was rejected, and the version is gone (%s): redo the work with 'fdl "
+                        "checkout %s %s --force' (which keeps a backup)",
+                        (long long)request->number, version->id, expiry.reason, p->work.repo, p->work.path);
+    fdl_expiry_clear(&expiry);
+    return code;
+}
+
 /* What became of an earlier push of this version that was left to the host.  A rejection is told once. */
 static fdl_code look_at_request(push *p, const fdl_version *version, fdl_error *error) {
     fdl_request request;
@@ -121,7 +134,9 @@ static fdl_code look_at_request(push *p, const fdl_version *version, fdl_error *
         p->result->request = request;
         return FDL_OK;
     }
-    code = fdl_asked_forget(&p->work, version->id, error);
+    code = refuse_withdrawn(p, version, &request, error);
+    if (code == FDL_OK)
+        code = fdl_asked_forget(&p->work, version->id, error);
     if (code != FDL_OK)
         return code;
     return fdl_fail(error, FDL_REFUSED, version->id,
