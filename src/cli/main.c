@@ -94,6 +94,7 @@ static int run(const cli_command *command, int argc, char **argv) {
  */
 static bool hold_places(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        /* cppcheck-suppress leakReturnValNotUsed ; what is opened is to stay */
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
             return false;
     return true;
