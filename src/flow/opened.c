@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "flow/catalog_get.h"
+#include "flow/scratch.h"
 #include "repo/record.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -16,9 +17,11 @@
 static fdl_code prove_in_place(fdl_repo *repo, const fdl_version *version, char **path, fdl_error *error) {
     char key[FDL_KEY_BYTES], sha256[FDL_SHA256_BYTES];
     uint64_t size = 0;
+    fdl_local_file file = {0};
     fdl_code code = fdl_key_version(key, version->id, version->catalog.file.path, error);
     if (code == FDL_OK)
-        code = fdl_str_format(path, error, "%s%s", fdl_repo_address(repo), key);
+        code = fdl_local_file_get(fdl_repo_store(repo), "", key, (uint64_t)version->catalog.file.bytes, &file, error);
+    *path = file.path;
     if (code == FDL_OK)
         code = fdl_sha256_file(*path, sha256, &size, error);
     if (code == FDL_NOT_FOUND)

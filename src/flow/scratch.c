@@ -32,12 +32,22 @@ void fdl_scratch_remove(char *folder) {
     free(folder);
 }
 
+/* Not opened before it is known to be a file: in a stranger's folder a pipe may lie there, or what never ends. */
+static fdl_code find_in_place(fdl_store *store, const char *key, uint64_t limit_bytes, char **path, fdl_error *error) {
+    uint64_t size = 0;
+    fdl_code code = fdl_store_size(store, key, &size, error);
+    if (code == FDL_OK && size > limit_bytes)
+        code = fdl_fail(error, FDL_FAILED, key, "'%s' is larger than the %llu bytes that its record says", key,
+                        (unsigned long long)limit_bytes);
+    return code == FDL_OK ? fdl_str_format(path, error, "%s%s", store->address, key) : code;
+}
+
 fdl_code fdl_local_file_get(fdl_store *store, const char *scratch, const char *key, uint64_t limit_bytes,
                             fdl_local_file *out, fdl_error *error) {
     fdl_local_file file = {.temporary = strcmp(store->ops->kind, "folder") != 0};
     char name[37];
     if (!file.temporary)
-        return fdl_str_format(&out->path, error, "%s%s", store->address, key);
+        return find_in_place(store, key, limit_bytes, &out->path, error);
     fdl_code code = fdl_uuid_v4(name, error);
     if (code == FDL_OK)
         code = fdl_str_format(&file.path, error, "%s/%s.tmp", scratch, name);

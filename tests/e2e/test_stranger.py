@@ -4,6 +4,7 @@ import functools
 import hashlib
 import http.server
 import json
+import os
 import re
 import resource
 import shutil
@@ -15,7 +16,7 @@ import time
 import duckdb
 import pytest
 from careless import EndlessFiles
-from harness import FAILURE, REFUSED, Lake, command, environment, fdl, text
+from harness import FAILURE, NOT_FOUND, REFUSED, Lake, command, environment, fdl, text
 
 ESCAPE = "\x1b[31mred\x07\x9b2J\u202e"
 FORGED = "\nATTACH 'evil';"  # printed as it stands it would be a line of ours
@@ -217,6 +218,25 @@ def test_a_link_in_the_folder_is_read_and_never_written_through(hostile):
     (hostile.folder / "refs/heads/main").unlink()
     (hostile.folder / "refs/heads/main").symlink_to("/dev/zero")
     assert read(hostile, hostile.folder, "show")[0] != 0
+
+
+def test_a_pipe_or_a_file_without_end_in_the_folder_is_not_waited_for(hostile):
+    """Neither where it is copied from nor where it is read as it lies."""
+    catalog, data = hostile.path("ducklake.duckdb"), max((hostile.folder / "data").rglob("*.parquet"), key=lambda path: path.stat().st_mtime)
+    for path, needing in ((catalog, ("checkout", "clone", "verify", "diff")), (hostile.path("dataset.json"), ("clone", "verify")), (data, ("verify", "rows"))):
+        there = path.read_bytes()
+        path.unlink()
+        os.mkfifo(path)
+        for name in needing:
+            assert read(hostile, hostile.folder, name)[0] in (FAILURE, NOT_FOUND), (path, name)
+        assert fdl("clone", hostile.folder, hostile.here / "mirror", code=None).code in (FAILURE, NOT_FOUND)
+        path.unlink()
+        with open(path, "wb") as file:
+            file.truncate(1 << 40)
+        for name in needing:
+            code, said = read(hostile, hostile.folder, name)
+            assert code in (FAILURE, REFUSED), (path, name, said)
+        path.write_bytes(there)
 
 
 # ---- catalogs ----------------------------------------------------------------------------------------------------------
