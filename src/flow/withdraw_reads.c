@@ -168,10 +168,13 @@ fdl_code fdl_wd_is_gone_at_source(fdl_wd *w, const char *path, bool *gone, fdl_e
     return code;
 }
 
-/* What gc has deleted is no concern any more, unless a bucket may have kept an old version of it. */
+/*
+ * What gc has deleted is no concern any more, unless a bucket may have kept an old version of it.  What a live
+ * version names too is, there or not: a withdrawal that was stopped has deleted it.
+ */
 static fdl_code take_listed(void *data, const fdl_listed_file *listed, fdl_error *error) {
     const taking *t = data;
-    bool there = fdl_wd_may_keep_old(t->w);
+    bool there = fdl_wd_may_keep_old(t->w) || fdl_map_get(&t->w->file_places, listed->path, NULL);
     fdl_lake_read read = {.path = listed->path, .schema_name = listed->schema, .table_name = listed->table,
                           .table_uuid = ""};
     fdl_code code = there ? FDL_OK : fdl_wd_is_there(t->w, listed->path, &there, error);
@@ -195,19 +198,25 @@ static fdl_code read_list(fdl_wd *w, size_t place, fdl_error *error) {
 
 /* ---- all ---------------------------------------------------------------------------- */
 
+static bool is_concerned(const fdl_stored *stored) {
+    return (stored->flags & (FDL_WD_GIVEN | FDL_WD_FINISH)) != 0;
+}
+
+static fdl_code read_live(fdl_wd *w, size_t place, fdl_error *error) {
+    fdl_code code = read_catalog(w, place, error);
+    return code == FDL_NOT_FOUND && is_concerned(&w->inventory.items[place]) ? read_list(w, place, error) : code;
+}
+
 fdl_code fdl_wd_read_all(fdl_wd *w, fdl_error *error) {
     fdl_code code = w->inventory.count > 0 ? fdl_alloc(&w->reads, w->inventory.count, sizeof *w->reads, error) : FDL_OK;
+    for (size_t i = 0; code == FDL_OK && i < w->inventory.count; i++)
+        if (fdl_stored_is_live(&w->inventory.items[i]))
+            code = read_live(w, i, error);
     for (size_t i = 0; code == FDL_OK && i < w->inventory.count; i++) {
         const fdl_stored *stored = &w->inventory.items[i];
-        bool concerned = stored->flags & (FDL_WD_GIVEN | FDL_WD_FINISH);
         bool expired = stored->record_ms != 0 && strcmp(stored->expiry.reason, FDL_REASON_RETENTION) == 0;
-        if (fdl_stored_is_live(stored)) {
-            code = read_catalog(w, i, error);
-            if (code == FDL_NOT_FOUND && concerned)
-                code = read_list(w, i, error);
-        } else if (concerned || expired) { /* it may name what goes, and a bucket may have kept its catalog */
+        if (!fdl_stored_is_live(stored) && (is_concerned(stored) || expired)) /* it may name what goes */
             code = read_list(w, i, error);
-        }
     }
     want_renamed(w);
     return code;

@@ -697,15 +697,18 @@ def test_a_withdrawal_killed_anywhere_can_be_repeated(tmp_path):
     lake = Lake(tmp_path / "all")
     lake.checkout()
     lake.publish("CREATE TABLE lake.people AS SELECT 'ok' AS s")
-    bad = lake.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 'secret' AS s")
+    old = lake.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 'secret' AS s")
+    bad = lake.publish("CREATE TABLE lake.towns AS SELECT 1 AS i")
     fdl("tag", lake.repo.address, "release")
-    worse = lake.publish("CREATE TABLE lake.towns AS SELECT 1 AS i")
+    worse = lake.publish("CREATE TABLE lake.rivers AS SELECT 1 AS i")
+    fdl("tag", lake.repo.address, "late")
     lake.publish("CREATE OR REPLACE TABLE lake.people AS SELECT 'fine' AS s")
+    fdl("expire", lake.repo.address, "--keep", 1)
     for step in killed_everywhere(Rewind(lake.folder), "withdraw", lake.repo.address, bad, "--yes"):
         assert lake.repo.read("FROM lake.people") == [("fine",)], step
         fdl("withdraw", lake.repo.address, bad, "--yes")
         assert secrets_in(lake.repo.data) == [], step
-        for version in (bad, worse):
+        for version in (old, bad, worse):
             assert not lake.repo.version_file(version, "ducklake.duckdb").exists(), step
             assert json.loads(lake.repo.version_file(version, "expired.json").read_text())["reason"] == "withdrawn", step
         assert not lake.repo.path("refs", "tags", "release").exists(), step
