@@ -17,10 +17,11 @@
 
 /* Whether the mirror still shows what was in a version, and the source does not.  A list may be one that expire left. */
 static fdl_code shows_more(cloning *c, const fdl_version *version, bool *more, fdl_error *error) {
-    const char *names[] = {version->catalog.file.path, version->files.path ? version->files.path : FDL_FILE_FILES};
+    const char *names[] = {version->catalog.file.path, version->files.path ? version->files.path : FDL_FILE_FILES,
+                           version->packed.path};
     fdl_code code = FDL_OK;
     *more = false;
-    for (size_t i = 0; code == FDL_OK && i < 2 && !*more; i++) {
+    for (size_t i = 0; code == FDL_OK && i < sizeof names / sizeof *names && !*more; i++) {
         bool offered = true;
         code = fdl_clone_holds(&c->there, version, names[i], more, error);
         if (code == FDL_OK && *more && c->offered.listed)
@@ -107,23 +108,35 @@ static fdl_code add_other(void *data, const fdl_entry *entry, fdl_error *error) 
     return code;
 }
 
+/* A clone that was stopped left all but the record here, which the source still has: with it withdraw knows what to do. */
+static fdl_code carry_other(cloning *c, const fdl_version *version, const fdl_expiry *expiry, bool bare, fdl_error *error) {
+    char key[FDL_KEY_BYTES];
+    fdl_code code = carry_withdrawal(c, version, expiry, error);
+    if (code == FDL_OK && bare)
+        code = fdl_key_version(key, version->id, FDL_FILE_VERSION, error);
+    return code == FDL_OK && bare ? fdl_clone_copy(c, key, FDL_CLONE_SMALL_LIMIT_BYTES, error) : code;
+}
+
 static fdl_code look_at_other(cloning *c, const char *id, fdl_error *error) {
     fdl_version version = {0};
     fdl_expiry expiry = {0};
-    bool expired = true, more = false;
+    bool expired = true, more = false, bare = false;
     memcpy(version.id, id, FDL_ID_BYTES);
     fdl_code code = c->offered.listed ? fdl_clone_holds(&c->offered, &version, FDL_FILE_EXPIRED, &expired, error) : FDL_OK;
     if (code == FDL_OK && expired)
         code = fdl_expiry_read(c->from, id, &expiry, error);
     if (code == FDL_OK && is_withdrawn(&expiry))
         code = fdl_version_read(c->to, id, &version, error);
+    bare = code == FDL_NOT_FOUND;
+    if (bare)
+        code = fdl_version_read(c->from, id, &version, error);
     if (code == FDL_OK && is_withdrawn(&expiry))
         code = shows_more(c, &version, &more, error);
     if (code == FDL_OK && more)
-        code = carry_withdrawal(c, &version, &expiry, error);
+        code = carry_other(c, &version, &expiry, bare, error);
     fdl_expiry_clear(&expiry);
     fdl_version_clear(&version);
-    return code == FDL_NOT_FOUND ? FDL_OK : code; /* a clone on its way, that has no record yet */
+    return code == FDL_NOT_FOUND ? FDL_OK : code; /* pruned at the source */
 }
 
 /* The mirror's own catalogs tell which of its files go; whatever its branches keep of them, withdraw says. */
