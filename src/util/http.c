@@ -528,6 +528,9 @@ static fdl_code check_hop(const char *from, const char *to, int hops, fdl_http_r
     if (hops >= REDIRECT_LIMIT)
         return fdl_fail(error, FDL_FAILED, NULL, "'%s' redirects more than %d times: check the address", response->host,
                         REDIRECT_LIMIT);
+    if (strncasecmp(to, "http://", 7) != 0 && strncasecmp(to, "https://", 8) != 0)
+        return fdl_fail(error, FDL_FAILED, NULL, "'%s' redirects to '%.100s', which is no web address: not followed",
+                        response->host, to);
     if (strncasecmp(from, "https:", 6) == 0 && strncasecmp(to, "https:", 6) != 0)
         return fdl_fail(error, FDL_FAILED, NULL, "'%s' redirects from https to an address that is not: not followed",
                         response->host);

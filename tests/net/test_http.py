@@ -245,6 +245,7 @@ def test_a_redirect_to_a_file_of_this_machine_is_not_followed(web_proxy, tmp_pat
     web_proxy.fault_next("GET", "/x", Answer(302, {"Location": f"file://{secret}"}), times=10)
     answer = Store(web_proxy.url)("read", "x")
     assert answer["code"] == "failure" and "secret" not in answer.get("text", "")
+    assert answer["message"].startswith(f"'{web_proxy.url.split('/')[2]}' redirects to 'file:///") and "no web address" in answer["message"]
 
 
 # ---- connections that break ------------------------------------------------------------------
