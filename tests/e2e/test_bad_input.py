@@ -12,6 +12,7 @@ from harness import (
     EXPIRED,
     FAILURE,
     NOT_FOUND,
+    OK,
     PROGRAM,
     REFUSED,
     USAGE,
@@ -469,15 +470,18 @@ def test_a_read_only_place_for_the_working_catalog_is_a_failure(published):
     assert list(there.iterdir()) == []
 
 
-def test_a_read_only_working_catalog_can_be_asked_for_its_status(published):
+def test_a_read_only_working_catalog_can_be_asked_for_its_status_and_keeps_what_cannot_be_committed(published):
     there = published.folder / "there"
     there.mkdir()
     lake = Lake(there, repo=published.repo)
     lake.checkout()
+    assert on_read_only(there, "status", lake.work).code == OK
+    lake.write("INSERT INTO lake.t VALUES (1)")
     before = lake.work.read_bytes()
     answer = on_read_only(there, "commit", lake.work, "-m", "x")
-    assert answer.code == FAILURE and answer.complaint
+    assert answer.code == FAILURE and str(lake.work) in answer.complaint
     assert lake.work.read_bytes() == before
+    lake.commit()
 
 
 # ---- libduckdb ---------------------------------------------------------------------------------------------------------
