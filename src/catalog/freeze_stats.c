@@ -39,7 +39,7 @@
     ", TRY_CAST(s." value " AS " type "))] END"
 
 #define NARROWED(attained, value, spans)                                                                               \
-    "CASE WHEN a." attained " OR g." value " IS NULL THEN g." value " WHEN f.files IS NULL THEN NULL"                                       \
+    "CASE WHEN a." attained " OR g." value " IS NULL THEN g." value " WHEN f.files IS NULL THEN NULL"                  \
     " WHEN " spans ".complete AND " spans ".span IS NOT NULL THEN " spans ".span[1] ELSE g." value " END"
 
 static const char narrow[] =

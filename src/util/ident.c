@@ -291,6 +291,10 @@ static bool take_fraction(const char **at, int *ms) {
     return true;
 }
 
+/* Seconds since 1970. */
+#define YEAR_0 INT64_C(-62167219200)
+#define YEAR_10000 INT64_C(253402300800)
+
 /* "Z" or "+09:00". */
 static bool take_offset(const char **at, int *minutes) {
     *minutes = 0;
@@ -315,6 +319,7 @@ bool fdl_time_parse(const char *text, int64_t *ms) {
     int offset;
     if (!take_date_time(&text, &t) || !take_fraction(&text, &fraction) || !take_offset(&text, &offset) || *text != '\0')
         return false;
-    *ms = ((int64_t)timegm(&t) - (int64_t)offset * 60) * 1000 + fraction;
-    return true;
+    int64_t seconds = (int64_t)timegm(&t) - (int64_t)offset * 60;
+    *ms = seconds * 1000 + fraction;
+    return seconds >= YEAR_0 && seconds < YEAR_10000; /* an offset may lead out of the years with four digits */
 }

@@ -39,7 +39,7 @@ int64_t fdl_now_ms(void);
 int64_t fdl_now_us(void);
 /* "2026-10-15T09:00:00Z", with ".123" when the milliseconds are not 0; `out` has 32 bytes. */
 void fdl_time_write(int64_t ms, char out[32]);
-/* RFC 3339 with Z or offset, fractions allowed; false when it is not one. */
+/* RFC 3339 with Z or offset, fractions allowed, from year 0 to 9999 in UTC; false when it is not one. */
 bool fdl_time_parse(const char *text, int64_t *ms);
 
 #endif

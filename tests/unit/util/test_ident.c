@@ -229,6 +229,8 @@ static void test_what_is_no_instant_is_not_read(void **state) {
         "2026-4-1T00:00:00Z",
         "+026-04-01T00:00:00Z",
         "2026-04-01T-1:00:00Z",
+        "0000-01-01T00:00:00.5+09:00",
+        "9999-12-31T23:30:00-09:00",
         "yesterday",
     };
     int64_t ms;
