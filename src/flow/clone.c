@@ -320,12 +320,11 @@ static fdl_code copy_packed(cloning *c, const fdl_version *version, bool *sound,
     fdl_code code = fdl_key_version(key, version->id, version->packed.path, error);
     if (code == FDL_OK)
         code = fdl_local_file_get(c->source, c->scratch, key, version->packed.bytes, &file, error);
-    if (code == FDL_OK) {
-        fdl_error unsound;
-        *sound = prove(key, file.path, version->packed.sha256, &unsound) == FDL_OK;
-    }
-    if (code == FDL_OK && *sound)
+    *sound = code == FDL_OK && prove(key, file.path, version->packed.sha256, error) == FDL_OK;
+    if (*sound)
         code = send(c, key, file.path, false, error);
+    else if (code == FDL_NOT_FOUND || c->source->local)
+        code = FDL_OK;
     fdl_local_file_clear(&file);
     return code;
 }

@@ -80,9 +80,8 @@ def test_a_library_that_does_not_load_is_told_and_what_it_is_for(tmp_path):
         told, detail = found[name.partition(".")[0]]
         assert told == health and f"cannot load '{name}'" in detail
         (tmp_path / name).unlink()
-    Repo(tmp_path / "public", "--url", "https://data.example.org/lake")
     (tmp_path / "libcurl.so.4").write_text("no library")
-    said = fdl("verify", tmp_path / "public", env=env, code=FAILURE).complaint
+    said = fdl("verify", "http://127.0.0.1:9/lake", env=env, code=FAILURE).complaint
     assert said.startswith("fdl: cannot load 'libcurl.so.4'") and said.endswith("install it")
 
 
