@@ -79,7 +79,6 @@ static void expect_whole(history *mirror) {
 
 static void gc_passes(void *data) {
     history *h = data;
-    h->fault = (fdl_fault){0};
     expect(h, FDL_OK, gc(h));
 }
 
@@ -100,7 +99,7 @@ static void a_gc_at_any_step_leaves_the_mirror_whole(void **state) {
                                    .hook = gc_passes,
                                    .hook_data = &mirror};
         expect(&mirror, FDL_OK, clone_with(&source, &mirror, true));
-        passed = mirror.fault.at == 0;
+        passed = mirror.fault.seen >= mirror.fault.at;
         expect_whole(&mirror);
         close_pair(&source, &mirror);
     }
