@@ -61,6 +61,7 @@ class History:
         self.repo = Lake(folder).repo
         self.mirror = Mirror(folder / "mirror")
         self.copied = set()  # versions that are whole in the mirror
+        self.taken = set()  # files that withdrawals have deleted
         self.versions, self.branches, self.tags = {}, {}, {}
         self.requests = {}  # by number: branch, version, what the branch held then
         self.asked = 0
@@ -355,8 +356,8 @@ class History:
             self.versions[name].gone = "withdrawn"
         self.tags = {name: version for name, version in self.tags.items() if version not in affected}
         needed = {path for version in self.live().values() for path in version.files}
-        there = set(self.repo.data_files())
-        assert not {path for name in affected for path in self.versions[name].files - needed} & there, "data is still there"
+        self.taken |= {path for name in affected for path in self.versions[name].files - needed}
+        assert not self.taken & set(self.repo.data_files()), "data is still there"
         return f"{given} takes {len(affected) - 1} along"
 
     def step_mirror(self):
@@ -382,14 +383,13 @@ class History:
         assert self.repo.refs("heads") == self.branches and self.repo.refs("tags") == self.tags
 
     def check_mirror(self, reached, collected):
-        """It shows what the source shows, and keeps nothing of what was withdrawn there, whether a ref still leads to that or not."""
+        """It shows what the source shows, and keeps nothing that was withdrawn there, whether a ref still leads to that or not."""
         mirror = self.mirror
         assert mirror.refs("heads") == self.branches and mirror.refs("tags") == self.tags
         there = set(mirror.data_files())
-        withdrawn = {path for version in self.versions.values() if version.gone == "withdrawn" for path in version.data}
         live = [self.versions[name] for name in reached if not self.versions[name].gone]
         needed = {path for version in live for path in version.files}
-        assert needed <= there and not withdrawn - needed & there, "the mirror lost data, or has what was withdrawn"
+        assert needed <= there and not self.taken & there, "the mirror lost data, or has what was withdrawn"
         assert not collected or there == needed
         names = sorted(reached)
         for name in {*self.branches.values(), *self.tags.values(), *self.random.sample(names, min(3, len(names)))}:
