@@ -97,7 +97,7 @@ coverage: all
 	@cmake --preset coverage >/dev/null
 	@cmake --build build/coverage
 	@find build/coverage -name '*.gcda' -delete
-	@failed=0; export FDL=build/coverage/fdl FDL_BUILD=build/coverage; \
+	@failed=0; export FDL=build/coverage/fdl FDL_BUILD=build/coverage GCOV_ERROR_FILE=$(CURDIR)/build/coverage/gcov.log; \
 	$(CTEST) --test-dir build/coverage -E house || failed=1; \
 	$(PYTEST) -q -n $(JOBS) tests/e2e || failed=1; \
 	$(PYTEST) -q -n $(NET_JOBS) tests/net || failed=1; \
