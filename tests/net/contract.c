@@ -110,6 +110,7 @@ int main(void) {
         .name = getenv("FDL_TEST_URL") ? "http" : "s3",
         .open = open_fresh,
         .open_again = is_set("FDL_TEST_ATOMIC") ? open_again : NULL,
+        .lets_two_win = !is_set("FDL_TEST_ATOMIC"), /* moto: measured, one swap of 41 lost on a busy machine */
         .nests = is_set("FDL_TEST_NESTS"),
         .nests_unsaid = getenv("FDL_TEST_URL") != NULL,
         .checks_sha256 = is_set("FDL_TEST_CHECKS"),

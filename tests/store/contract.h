@@ -32,6 +32,7 @@ typedef struct contract_place {
     bool nests;         /* "a" and "a/b" may both be objects; false: FDL_CONFLICT */
     bool nests_unsaid;  /* it depends on the server, which does not tell why it refuses */
     bool checks_sha256; /* a put whose bytes do not have the source's sha256 fails */
+    bool lets_two_win;  /* its server lets two writers through at the same moment, so nobody counts who wins */
     bool syncs;         /* sync looks for the object (others have nothing to do there) */
     int race_rounds;    /* how often the racing tests go round; 0: 20 */
 } contract_place;
