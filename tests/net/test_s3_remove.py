@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from fault_proxy import FaultProxy
+from fault_proxy import Answer, FaultProxy
 from tools import Store
 
 
@@ -31,6 +31,36 @@ def test_many_objects_are_deleted_with_one_request(s3, bucket):
         store.ok("removemany", *names, "data/never there")
         assert [request.method for request in proxy.seen[before:]] == ["POST"]
     assert store.keys() == ["data/kept"]
+
+
+def not_deleted(key, code):
+    """The answer of a server that has deleted all of a list but one."""
+    error = f"<Error><Key>lake/{key}</Key><Code>{code}</Code><Message>not this one</Message></Error>"
+    return Answer(200, {"Content-Type": "application/xml"}, f"<DeleteResult>{error}<Deleted><Key>lake/b</Key></Deleted></DeleteResult>".encode())
+
+
+def test_what_stays_of_a_list_is_named_and_what_passes_is_asked_again(s3, bucket):
+    with FaultProxy(s3.port) as proxy:
+        store = Store(f"s3://{bucket}/lake", s3.client_environment(proxy.url))
+        store.many(("put", "a", "x"), ("put", "b", "x"))
+        for code, told in (("AccessDenied", "denied"), ("MethodNotAllowed", "failure")):
+            proxy.fault_next("POST", "delete", not_deleted("a", code))
+            answer = store("removemany", "a", "b")
+            assert answer["code"] == told and answer["message"].endswith(f"does not delete 'a': {code}, not this one"), answer
+        proxy.fault_next("POST", "delete", not_deleted("a", "NoSuchKey"))
+        store.ok("removemany", "a", "b")
+        proxy.fault_next("POST", "delete", not_deleted("a", "SlowDown"), times=100)
+        before = proxy.count("POST")
+        answer = store("removemany", "a", "b")
+        assert answer["code"] == "failure" and "'a': SlowDown" in answer["message"] and 1 < proxy.count("POST") - before < 100
+        proxy.reset()
+        proxy.fault_next("POST", "delete", not_deleted("a", "InternalError"))
+        store.ok("removemany", "a")
+        assert store.keys() == ["b"] and proxy.count("POST") == 2
+        store.ok("put", "a", "x")
+        proxy.fault_next("POST", "delete", Answer(501))
+        store.ok("removemany", "a", "b")
+        assert store.keys() == [] and proxy.count("DELETE") == 2
 
 
 def test_a_purge_leaves_no_old_version_in_a_versioned_bucket(moto):
