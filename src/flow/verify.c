@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "flow/verify.h"
+#include "repo/history.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
@@ -320,6 +321,22 @@ static fdl_code check_rest(verify *v, const fdl_version *version, fdl_error *err
 
 /* ---- one version ------------------------------------------------------------------------ */
 
+/*
+ * The marker of what was withdrawn stays when gc prunes what no ref leads to, so that mirrors hear of it; its parent may
+ * have gone by then.
+ */
+static bool may_lack_parent(verify *v, const fdl_version *version) {
+    fdl_error ignored;
+    fdl_expiry expiry = {0};
+    bool reached = true;
+    if (v->options->all && fdl_expiry_read(v->repo, version->id, &expiry, &ignored) == FDL_OK &&
+        strcmp(expiry.reason, FDL_REASON_WITHDRAWN) == 0 &&
+        fdl_refs_reach(v->repo, &v->refs, version, &reached, &ignored) != FDL_OK)
+        reached = true;
+    fdl_expiry_clear(&expiry);
+    return !reached;
+}
+
 /* One that cannot be read is told once: where all are looked at, when its turn comes. */
 static fdl_code check_parent(verify *v, const fdl_version *version, const char *key, fdl_error *error) {
     char parent_key[FDL_KEY_BYTES];
@@ -333,6 +350,8 @@ static fdl_code check_parent(verify *v, const fdl_version *version, const char *
     if (code != FDL_OK)
         return code;
     code = fdl_version_read(v->repo, version->parent, &parent, error);
+    if (code == FDL_NOT_FOUND && may_lack_parent(v, version))
+        return FDL_OK;
     if (code == FDL_NOT_FOUND) {
         fdl_verify_finding(v, parent_key, "version '%s' is not there, and '%s' names it as its parent", version->parent,
                            version->id);

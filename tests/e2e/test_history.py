@@ -689,6 +689,27 @@ def test_what_a_stopped_clone_left_of_a_withdrawn_version_is_deleted(tmp_path, l
     sound(Lake(tmp_path, repo=mirror))
 
 
+def test_what_was_withdrawn_stays_marked_when_the_versions_before_it_are_pruned(lake):
+    lake.publish("CREATE TABLE lake.people AS SELECT 1 AS i")
+    fdl("branch", lake.repo.address, "dev")
+    lake.checkout("--ref", "dev", "--force")
+    ids = []
+    for number in (2, 3):
+        lake.write(f"CREATE OR REPLACE TABLE lake.people AS SELECT {number} AS i")
+        lake.commit()
+        lake.push()
+        ids.append(lake.repo.head("dev"))
+    fdl("branch", lake.repo.address, "-d", "dev")
+    fdl("withdraw", lake.repo.address, ids[1], "--yes")
+    fdl("gc", lake.repo.address, "--grace", "0s", "--prune-unreachable")
+    fdl("url", lake.repo.address, ids[0], code=NOT_FOUND)
+    assert "was withdrawn on" in fdl("url", lake.repo.address, ids[1], code=EXPIRED).complaint
+    sound(lake)
+    # On a line that a ref leads to, the same is a finding.
+    lake.repo.path("refs", "heads", "old").write_text(ids[1] + "\n")
+    assert f"'{ids[1]}' names it as its parent" in fdl("verify", lake.repo.address, "--all", code=None).stdout
+
+
 def test_a_branch_that_points_to_it_stops_a_withdrawal(leaked):
     complaint = fdl("withdraw", leaked.repo.address, "HEAD", "--yes", code=REFUSED).complaint
     assert "'main'" in complaint and leaked.repo.head() in complaint
