@@ -178,6 +178,8 @@ class History:
 
     def step_publish(self):
         writer = self.random.choice(self.writers)
+        if self.versions[writer.base].gone:  # what it is based on may have lost its data, which a commit refuses
+            return self.check_out(writer)
         if not self.publish(writer, kill=self.maybe()) and (writer.base != self.branches.get(writer.branch, "")):
             self.check_out(writer)
         return writer.branch
