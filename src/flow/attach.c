@@ -10,6 +10,7 @@
 #include "fdl.h"
 #include "flow/kept.h"
 #include "flow/releases.h"
+#include "repo/expiry.h"
 #include "repo/layout.h"
 #include "util/text.h"
 
@@ -24,7 +25,7 @@ void fdl_location_clear(fdl_location *location) {
 
 static fdl_code refuse_expired(const fdl_version *version, const fdl_expiry *expiry, fdl_error *error) {
     const char *id = version->id;
-    bool withdrawn = strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
+    bool withdrawn = fdl_expiry_is_withdrawn(expiry);
     if (withdrawn)
         fdl_kept_drop(version);
     return fdl_fail(error, FDL_EXPIRED, id, "version '%s' %s on %s and cannot be read any more%s%s", id,

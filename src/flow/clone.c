@@ -549,7 +549,6 @@ static void clone_clear(cloning *c) {
         fdl_version_clear(&c->steps[i].version);
     free(c->steps);
     free(c->withdrawn);
-    free(c->others);
     fdl_map_clear(&c->places);
     fdl_relied_clear(&c->relied);
     fdl_fileset_clear(&c->looked);

@@ -45,8 +45,6 @@ typedef struct cloning {
     bool kept_open;
     char (*withdrawn)[FDL_ID_BYTES]; /* versions of which the mirror still has something */
     size_t withdrawn_count;
-    char (*others)[FDL_ID_BYTES]; /* versions of the mirror that are no step */
-    size_t other_count;
     bool relying;            /* on what is in the target of the version at hand */
     fdl_relied relied;       /* that, to be looked at again */
     fdl_fileset looked;      /* data files that were, for an earlier version */

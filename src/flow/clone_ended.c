@@ -11,6 +11,7 @@
 #include "flow/clone.h"
 #include "flow/withdraw.h"
 #include "flow/work.h"
+#include "repo/expiry.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -39,10 +40,6 @@ static fdl_code told_by_host(const cloning *c, const fdl_version *version, fdl_c
                     "version '%s' has expired or was withdrawn in '%s', and no writer ends it in '%s': clone into the store "
                     "behind the host",
                     version->id, fdl_repo_address(c->from), fdl_repo_address(c->to));
-}
-
-static bool is_withdrawn(const fdl_expiry *expiry) {
-    return strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
 }
 
 /* Marks it here too, and remembers that there is something to delete. */
@@ -78,7 +75,7 @@ fdl_code fdl_clone_marker(cloning *c, const fdl_version *version, bool *expired,
         code = shows_more(c, version, &more, error);
     if (code == FDL_OK && *expired && !expiry.expired && (!there || more))
         code = fdl_expiry_read(c->from, version->id, &expiry, error);
-    *withdrawn = more && is_withdrawn(&expiry);
+    *withdrawn = more && fdl_expiry_is_withdrawn(&expiry);
     if (code == FDL_OK && *expired && !there) {
         char key[FDL_KEY_BYTES];
         code = fdl_key_version(key, version->id, FDL_FILE_EXPIRED, error);
@@ -93,18 +90,21 @@ fdl_code fdl_clone_marker(cloning *c, const fdl_version *version, bool *expired,
 
 /* ---- 4: withdrawals ------------------------------------------------------------------- */
 
-/* A version in the mirror that no ref of the source leads to any more. */
+/* Versions of the mirror that no ref of the source leads to any more. */
+typedef struct others {
+    const cloning *c;
+    char (*ids)[FDL_ID_BYTES];
+    size_t count;
+} others;
+
 static fdl_code add_other(void *data, const fdl_entry *entry, fdl_error *error) {
-    cloning *c = data;
-    char id[FDL_ID_BYTES + 1]; /* with the final '/' */
-    if (!entry->folder || !fdl_str_fit(id, sizeof id, entry->key + strlen(FDL_KEY_VERSIONS)))
+    others *found = data;
+    char id[FDL_ID_BYTES];
+    if (!fdl_key_version_folder(entry->key, id) || fdl_clone_find(found->c, id))
         return FDL_OK;
-    id[FDL_ID_BYTES - 1] = '\0';
-    if (!fdl_uuid_valid(id) || fdl_clone_find(c, id))
-        return FDL_OK;
-    fdl_code code = fdl_grow(&c->others, c->other_count, sizeof *c->others, error);
+    fdl_code code = fdl_grow(&found->ids, found->count, sizeof *found->ids, error);
     if (code == FDL_OK)
-        memcpy(c->others[c->other_count++], id, FDL_ID_BYTES);
+        memcpy(found->ids[found->count++], id, FDL_ID_BYTES);
     return code;
 }
 
@@ -125,12 +125,12 @@ static fdl_code look_at_other(cloning *c, const char *id, fdl_error *error) {
     fdl_code code = c->offered.listed ? fdl_clone_holds(&c->offered, &version, FDL_FILE_EXPIRED, &expired, error) : FDL_OK;
     if (code == FDL_OK && expired)
         code = fdl_expiry_read(c->from, id, &expiry, error);
-    if (code == FDL_OK && is_withdrawn(&expiry))
+    if (code == FDL_OK && fdl_expiry_is_withdrawn(&expiry))
         code = fdl_version_read(c->to, id, &version, error);
     bare = code == FDL_NOT_FOUND;
     if (bare)
         code = fdl_version_read(c->from, id, &version, error);
-    if (code == FDL_OK && is_withdrawn(&expiry))
+    if (code == FDL_OK && fdl_expiry_is_withdrawn(&expiry))
         code = shows_more(c, &version, &more, error);
     if (code == FDL_OK && more)
         code = carry_other(c, &version, &expiry, bare, error);
@@ -141,11 +141,13 @@ static fdl_code look_at_other(cloning *c, const char *id, fdl_error *error) {
 
 /* The mirror's own catalogs tell which of its files go; whatever its branches keep of them, withdraw says. */
 fdl_code fdl_clone_withdraw(cloning *c, fdl_error *error) {
+    others found = {.c = c};
     fdl_code code = FDL_OK;
     if (c->target->can_list)
-        code = fdl_store_list(c->target, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_other, c, error);
-    for (size_t i = 0; code == FDL_OK && i < c->other_count; i++)
-        code = look_at_other(c, c->others[i], error);
+        code = fdl_store_list(c->target, FDL_KEY_VERSIONS, FDL_ONE_LEVEL, add_other, &found, error);
+    for (size_t i = 0; code == FDL_OK && i < found.count; i++)
+        code = look_at_other(c, found.ids[i], error);
+    free(found.ids);
     if (code != FDL_OK || c->withdrawn_count == 0)
         return code;
     code = fdl_withdraw_mirrored(c->to, c->from, error);

@@ -23,6 +23,7 @@
 #include "flow/plan.h"
 #include "flow/pointers.h"
 #include "flow/scratch.h"
+#include "repo/expiry.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/parallel.h"
@@ -133,7 +134,7 @@ static fdl_code choose_unfinished(expire *e, fdl_stored *stored, fdl_error *erro
     fdl_code code = fdl_expiry_read(e->repo, stored->id, &stored->expiry, error);
     if (code != FDL_OK || !stored->expiry.expired)
         return code;
-    if (strcmp(stored->expiry.reason, FDL_REASON_WITHDRAWN) == 0) {
+    if (fdl_expiry_is_withdrawn(&stored->expiry)) {
         fdl_note(fdl_repo_context(e->repo), FDL_NOTE_WARNING,
                  "the withdrawal of version '%s' was stopped; run it again with 'fdl withdraw %s %s'", stored->id,
                  fdl_repo_address(e->repo), stored->id);

@@ -35,6 +35,7 @@
 #include "flow/pointers.h"
 #include "flow/scratch.h"
 #include "repo/files_json.h"
+#include "repo/expiry.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/text.h"
@@ -131,8 +132,8 @@ static fdl_code reach(gc *g, const char *tip, fdl_error *error) {
 
 /* Withdrawals are remembered: else whoever still has the version could push it again. */
 static bool may_be_forgotten(const gc *g, const fdl_stored *stored) {
-    bool withdrawn = strcmp(stored->expiry.reason, FDL_REASON_WITHDRAWN) == 0;
-    return stored->record_ms != 0 && !(stored->flags & REACHED) && !withdrawn && is_past_grace(g, stored->newest_ms);
+    return stored->record_ms != 0 && !(stored->flags & REACHED) && !fdl_expiry_is_withdrawn(&stored->expiry) &&
+           is_past_grace(g, stored->newest_ms);
 }
 
 static fdl_code mark_pruned(gc *g, fdl_error *error) {
@@ -198,7 +199,7 @@ static fdl_code spare_expired(gc *g, fdl_error *error) {
         int64_t expired_ms = 0;
         bool known = true;
         if (stored->record_ms == 0 || !stored->expiry.expired || stored->has_catalog ||
-            strcmp(stored->expiry.reason, FDL_REASON_WITHDRAWN) == 0)
+            fdl_expiry_is_withdrawn(&stored->expiry))
             continue;
         fdl_time_parse(stored->expiry.expired_at, &expired_ms);
         if (is_past_grace(g, expired_ms))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "flow/verify.h"
+#include "repo/expiry.h"
 #include "repo/history.h"
 #include "repo/layout.h"
 #include "util/file.h"
@@ -330,7 +331,7 @@ static bool may_lack_parent(verify *v, const fdl_version *version) {
     fdl_expiry expiry = {0};
     bool reached = true;
     if (v->options->all && fdl_expiry_read(v->repo, version->id, &expiry, &ignored) == FDL_OK &&
-        strcmp(expiry.reason, FDL_REASON_WITHDRAWN) == 0 &&
+        fdl_expiry_is_withdrawn(&expiry) &&
         fdl_refs_reach(v->repo, &v->refs, version, &reached, &ignored) != FDL_OK)
         reached = true;
     fdl_expiry_clear(&expiry);

@@ -10,7 +10,6 @@
 
 #include "flow/verify.h"
 #include "repo/layout.h"
-#include "util/ident.h"
 #include "util/text.h"
 
 /* ---- refs ---------------------------------------------------------------------------- */
@@ -73,12 +72,7 @@ static fdl_code add_listed(void *data, const fdl_entry *entry, fdl_error *error)
     verify *v = data;
     char id[FDL_ID_BYTES], key[FDL_KEY_BYTES];
     bool there = false;
-    size_t prefix = strlen(FDL_KEY_VERSIONS);
-    if (!entry->folder || strlen(entry->key) != prefix + FDL_ID_BYTES)
-        return FDL_OK;
-    memcpy(id, entry->key + prefix, sizeof id);
-    id[FDL_ID_BYTES - 1] = '\0';
-    if (!fdl_uuid_valid(id))
+    if (!fdl_key_version_folder(entry->key, id))
         return FDL_OK;
     fdl_code code = fdl_key_version(key, id, FDL_FILE_VERSION, error);
     if (code == FDL_OK)

@@ -16,6 +16,7 @@
 
 #include "flow/pointers.h"
 #include "flow/withdraw.h"
+#include "repo/expiry.h"
 #include "repo/layout.h"
 #include "util/text.h"
 
@@ -37,10 +38,6 @@ bool fdl_wd_has_content(const fdl_stored *stored) {
 
 /* ---- who is there, and who is meant ---------------------------------------------------- */
 
-static bool is_withdrawn(const fdl_stored *stored) {
-    return strcmp(stored->expiry.reason, FDL_REASON_WITHDRAWN) == 0;
-}
-
 static fdl_code list(fdl_wd *w, fdl_error *error) {
     fdl_code code = fdl_inventory_read(w->repo, &w->inventory, error);
     if (code == FDL_OK)
@@ -57,7 +54,7 @@ static fdl_code list(fdl_wd *w, fdl_error *error) {
             stored->flags |= FDL_WD_TIP;
     }
     for (size_t i = 0; code == FDL_OK && i < w->inventory.count; i++)
-        if (is_withdrawn(&w->inventory.items[i]) && fdl_wd_has_content(&w->inventory.items[i]))
+        if (fdl_expiry_is_withdrawn(&w->inventory.items[i].expiry) && fdl_wd_has_content(&w->inventory.items[i]))
             w->inventory.items[i].flags |= FDL_WD_FINISH;
     return code;
 }
@@ -73,7 +70,7 @@ static fdl_code name_given(fdl_wd *w, fdl_error *error) {
         if (!stored || stored->record_ms == 0)
             return fdl_fail(error, FDL_NOT_FOUND, target.id, "no version '%s' in '%s'", target.id,
                             fdl_repo_address(w->repo));
-        if (!is_withdrawn(stored))
+        if (!fdl_expiry_is_withdrawn(&stored->expiry))
             stored->flags |= FDL_WD_GIVEN;
     }
     return FDL_OK;

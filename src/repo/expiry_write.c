@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repo/expiry.h"
 #include "repo/internal.h"
 #include "util/ident.h"
 #include "util/json.h"
@@ -20,7 +21,7 @@
 
 #define ATTEMPTS 5
 
-static bool is_withdrawn(const fdl_expiry *expiry) {
+bool fdl_expiry_is_withdrawn(const fdl_expiry *expiry) {
     return strcmp(expiry->reason, FDL_REASON_WITHDRAWN) == 0;
 }
 
@@ -74,7 +75,7 @@ fdl_code fdl_expiry_write(fdl_repo *repo, const char *id, const char *reason, in
             break;
         fdl_error unsettled = *error;
         code = fdl_expiry_read_state(repo, id, &now, etag, error);
-        bool settled = code == FDL_OK && now.expired && (!withdraw || is_withdrawn(&now));
+        bool settled = code == FDL_OK && now.expired && (!withdraw || fdl_expiry_is_withdrawn(&now));
         fdl_expiry_clear(&now);
         if (settled)
             break;
@@ -94,7 +95,7 @@ static fdl_code remove_once(fdl_repo *repo, const char *id, const char *key, boo
     char etag[FDL_ETAG_LIMIT_BYTES];
     fdl_expiry now = {0};
     fdl_code code = fdl_expiry_read_state(repo, id, &now, etag, error);
-    bool withdrawn = is_withdrawn(&now);
+    bool withdrawn = fdl_expiry_is_withdrawn(&now);
     *gone = code == FDL_OK && !now.expired;
     fdl_expiry_clear(&now);
     if (code != FDL_OK || *gone)

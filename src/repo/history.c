@@ -111,11 +111,8 @@ typedef struct id_list {
 
 static fdl_code take_folder(void *data, const fdl_entry *entry, fdl_error *error) {
     id_list *folders = data;
-    char id[FDL_ID_BYTES + 1]; /* with the final '/' */
-    if (!entry->folder || !fdl_str_fit(id, sizeof id, entry->key + strlen(FDL_KEY_VERSIONS)))
-        return FDL_OK;
-    id[FDL_ID_BYTES - 1] = '\0';
-    if (!fdl_uuid_valid(id))
+    char id[FDL_ID_BYTES];
+    if (!fdl_key_version_folder(entry->key, id))
         return FDL_OK;
     if (folders->count == FOLDERS_LIMIT)
         return fdl_fail(error, FDL_USAGE, id, "more than %u version ids start like this; give more of the id",

@@ -4,6 +4,7 @@
 #include "repo/layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "util/ident.h"
 
@@ -14,4 +15,13 @@ fdl_code fdl_key_version(char out[FDL_KEY_BYTES], const char *id, const char *fi
     if (length < 0 || length >= FDL_KEY_BYTES)
         return fdl_fail(error, FDL_USAGE, id, "the name of a file in version '%s' is too long", id);
     return FDL_OK;
+}
+
+bool fdl_key_version_folder(const char *key, char id[FDL_ID_BYTES]) {
+    const size_t prefix = sizeof FDL_KEY_VERSIONS - 1;
+    if (strncmp(key, FDL_KEY_VERSIONS, prefix) != 0 || strlen(key) != prefix + FDL_ID_BYTES || key[prefix + FDL_ID_BYTES - 1] != '/')
+        return false;
+    memcpy(id, key + prefix, FDL_ID_BYTES - 1);
+    id[FDL_ID_BYTES - 1] = '\0';
+    return fdl_uuid_valid(id);
 }

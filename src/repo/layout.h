@@ -4,7 +4,9 @@
 #ifndef FDL_REPO_LAYOUT_H
 #define FDL_REPO_LAYOUT_H
 
-#include "fdl/error.h"
+#include <stdbool.h>
+
+#include "fdl/repo.h"
 
 #define FDL_KEY_CONFIG "fdl.json"
 #define FDL_KEY_HEAD "HEAD"
@@ -39,10 +41,13 @@
 
 #define FDL_KEY_BYTES FDL_KEY_LIMIT_BYTES
 
-/* "versions/<id>/<file>"; an `id` that is no UUID is FDL_USAGE, so that no name can lead out of versions/. */
 /* Below a root that ends with '/': keys are literal in a folder and in S3, percent-encoded in a URL.  Released with free(). */
 fdl_code fdl_key_url(const char *root, const char *key, char **out, fdl_error *error);
 
+/* "versions/<id>/<file>"; an `id` that is no UUID is FDL_USAGE, so that no name can lead out of versions/. */
 fdl_code fdl_key_version(char out[FDL_KEY_BYTES], const char *id, const char *file, fdl_error *error);
+
+/* Whether a key that a listing told is a version's folder, "versions/<id>/", and of which. */
+bool fdl_key_version_folder(const char *key, char id[FDL_ID_BYTES]);
 
 #endif
