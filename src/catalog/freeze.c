@@ -192,6 +192,7 @@ static void clear(fdl_freeze *freeze) {
     }
     fdl_lake_folders_clear(&freeze->folders);
     fdl_freeze_files_clear(freeze);
+    fdl_freeze_spans_clear(freeze);
     sqlite3_close(freeze->db);
 }
 
@@ -203,6 +204,8 @@ fdl_code fdl_catalog_freeze(const fdl_context *context, const char *path, const 
     fdl_code code = open_working(&freeze, error);
     if (code == FDL_OK)
         code = fdl_freeze_survey(&freeze, error);
+    if (code == FDL_OK)
+        code = fdl_freeze_spans_read(&freeze, error);
     if (code == FDL_OK)
         code = temporary_name(frozen, &temporary, error);
     if (code == FDL_OK)

@@ -33,6 +33,20 @@ typedef struct fdl_freeze_misfits {
     fdl_buf examples;
 } fdl_freeze_misfits;
 
+/* The smallest or largest value of a column, as its table says. */
+typedef struct fdl_freeze_end {
+    char *text;
+    size_t length;
+    bool is_attained; /* some kept file says the same, or nothing is said */
+} fdl_freeze_end;
+
+typedef struct fdl_freeze_span {
+    int64_t table_id;
+    int64_t column_id;
+    fdl_freeze_end low;
+    fdl_freeze_end high;
+} fdl_freeze_span;
+
 typedef struct fdl_freeze {
     const fdl_context *context;
     const fdl_freeze_options *options;
@@ -54,6 +68,10 @@ typedef struct fdl_freeze {
     fdl_freeze_misfits misplaced; /* under it, but not in their table's folder */
     fdl_freeze_misfits odd;       /* with a '%' or the like in the path: published, not without a word */
     fdl_buf scratch;              /* for paths on their way */
+
+    fdl_freeze_span *spans; /* by table and column */
+    size_t span_count;
+    fdl_freeze_span *next_span; /* most likely asked for next, or NULL */
 
     int64_t row_counts[FDL_LAKE_TABLE_COUNT]; /* written */
 } fdl_freeze;
@@ -103,9 +121,20 @@ fdl_code fdl_freeze_rows(fdl_freeze *freeze, const fdl_lake_table *table, fdl_er
 
 /* ---- freeze_stats.c -------------------------------------------------------- */
 
-/* The table whose rows are copied into one of the same name in "temp", for fdl_freeze_narrow; files come before it. */
-#define FDL_LAKE_TABLE_STATS "ducklake_table_column_stats"
+/* Of the tables that are kept; before any rows are copied. */
+fdl_code fdl_freeze_spans_read(fdl_freeze *freeze, fdl_error *error);
+void fdl_freeze_spans_clear(fdl_freeze *freeze);
 
+/* A kept file has these values in that column. */
+void fdl_freeze_attain(fdl_freeze *freeze, int64_t table_id, int64_t column_id, sqlite3_value *low, sqlite3_value *high);
+
+/*
+ * Once all files have been seen: whether some table says more than they do.  Then its rows go into the table of the
+ * same name in "temp", and are narrowed on their way from there.
+ */
+#define FDL_LAKE_FILE_STATS "ducklake_file_column_stats" /* comes before the other */
+#define FDL_LAKE_TABLE_STATS "ducklake_table_column_stats"
+bool fdl_freeze_narrows(const fdl_freeze *freeze);
 fdl_code fdl_freeze_narrow(fdl_freeze *freeze, fdl_error *error);
 
 /* ---- freeze_views.c -------------------------------------------------------- */

@@ -24,6 +24,7 @@ typedef struct row_copy {
     int path;     /* columns of a table of files; -1 in others */
     int relative; /* whether the path is */
     int table_id;
+    int column_id, low, high; /* of the statistics of files; -1 in other tables */
     bool is_metadata;
     bool narrows; /* the rows go into a temporary table first */
 } row_copy;
@@ -124,6 +125,9 @@ static fdl_code copy_row(void *data, sqlite3_value **row, fdl_error *error) {
     if (code != FDL_OK || !keeps)
         return code;
     copy->row = row;
+    if (copy->column_id >= 0)
+        fdl_freeze_attain(copy->freeze, sqlite3_value_int64(row[copy->table_id]),
+                          sqlite3_value_int64(row[copy->column_id]), row[copy->low], row[copy->high]);
     for (int i = 0; i < (int)copy->rule.table->column_count && code == FDL_OK; i++)
         code = copy_cell(copy, i, error);
     if (code == FDL_OK && copy->path >= 0)
@@ -153,13 +157,19 @@ fdl_code fdl_freeze_rows(fdl_freeze *freeze, const fdl_lake_table *table, fdl_er
         .freeze = freeze,
         .rule = fdl_freeze_rule_of(table),
         .path = -1,
+        .column_id = -1,
         .is_metadata = strcmp(table->name, "ducklake_metadata") == 0,
-        .narrows = strcmp(table->name, FDL_LAKE_TABLE_STATS) == 0,
+        .table_id = fdl_lake_column_find(table, "table_id"),
+        .narrows = strcmp(table->name, FDL_LAKE_TABLE_STATS) == 0 && fdl_freeze_narrows(freeze),
     };
     if (fdl_lake_is_files(table)) {
         copy.path = fdl_lake_column_find(table, "path");
         copy.relative = fdl_lake_column_find(table, "path_is_relative");
-        copy.table_id = fdl_lake_column_find(table, "table_id");
+    }
+    if (strcmp(table->name, FDL_LAKE_FILE_STATS) == 0) {
+        copy.column_id = fdl_lake_column_find(table, "column_id");
+        copy.low = fdl_lake_column_find(table, "min_value");
+        copy.high = fdl_lake_column_find(table, "max_value");
     }
     fdl_code code =
         fdl_lake_writer_open(freeze->duck, copy.narrows ? "temp" : "frozen", table, &copy.writer, error);

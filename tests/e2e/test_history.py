@@ -510,6 +510,9 @@ def test_no_later_version_tells_the_smallest_and_largest_values_of_what_is_gone(
     lake.publish(row.format(7, "new", 2007))
     for condition in ("i = 7", "s = 'new'", "d > '2006-12-31'", "m = 7.25", "f < 8"):
         assert lake.repo.read(f"SELECT count(*) FROM lake.people WHERE {condition}") == [(1,)], condition
+    lake.publish("CREATE TABLE lake.other AS SELECT 99 AS i", row.format(8, "old", 2008), row.format(99, "newest", 2999))
+    lake.publish("DELETE FROM lake.people WHERE i = 99")  # at one end, beside a table that keeps all
+    assert lake.repo.frozen(lake.repo.head(), statistics)[:3] == [(1, "7", "8"), (1, "99", "99"), (2, "new", "old")]
     sound(lake)
 
 
