@@ -166,23 +166,72 @@ fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *
     if (out->api->execute_prepared_streaming(out->statement, &out->result) != FDL_DUCK_SUCCESS)
         return fdl_duck_fail(error, out->api->result_error(&out->result));
     out->column_count = out->api->column_count(&out->result);
+    out->batch_size = 1;
     return FDL_OK;
 }
 
+/* Into the batch that is not being read.  An empty one is the end. */
+static fdl_code fetch(void *data, fdl_error *error) {
+    fdl_duck_stream *stream = data;
+    fdl_duck_batch *batch = &stream->batches[!stream->current];
+    *batch = (fdl_duck_batch){0};
+    while (!stream->is_over && batch->count < stream->batch_size) {
+        fdl_duck_chunk chunk = stream->api->fetch_chunk(stream->result);
+        const char *said = chunk == NULL ? stream->api->result_error(&stream->result) : NULL;
+        stream->is_over = chunk == NULL; /* to ask once more would be an error */
+        if (said != NULL && said[0] != '\0')
+            return fdl_duck_fail(error, said);
+        if (chunk == NULL)
+            break;
+        if (stream->api->data_chunk_get_size(chunk) > 0)
+            batch->chunks[batch->count++] = chunk;
+        else
+            stream->api->destroy_data_chunk(&chunk);
+    }
+    return FDL_OK;
+}
+
+/* Behind a full chunk there are likely more: DuckDB makes them while the caller reads this one. */
+static void fetch_ahead(fdl_duck_stream *stream) {
+    const fdl_duck_batch *batch = &stream->batches[stream->current];
+    if (stream->is_over || batch->count == 0 ||
+        stream->api->data_chunk_get_size(batch->chunks[batch->count - 1]) < stream->api->vector_size())
+        return;
+    stream->batch_size = FDL_DUCK_BATCH;
+    stream->is_ahead = true;
+    fdl_aside_start(&stream->ahead, fetch, stream);
+}
+
+static fdl_code next_batch(fdl_duck_stream *stream, fdl_error *error) {
+    fdl_code code = stream->is_ahead ? fdl_aside_end(&stream->ahead, error) : fetch(stream, error);
+    stream->is_ahead = false;
+    stream->current = !stream->current;
+    if (code == FDL_OK)
+        fetch_ahead(stream);
+    return code;
+}
+
 fdl_code fdl_duck_stream_next(fdl_duck_stream *stream, uint64_t *rows, fdl_error *error) {
-    do {
-        if (stream->chunk != NULL)
-            stream->api->destroy_data_chunk(&stream->chunk);
-        stream->chunk = stream->api->fetch_chunk(stream->result);
-        *rows = stream->chunk == NULL ? 0 : stream->api->data_chunk_get_size(stream->chunk);
-    } while (stream->chunk != NULL && *rows == 0);
+    fdl_duck_batch *batch = &stream->batches[stream->current];
+    fdl_code code = FDL_OK;
     if (stream->chunk != NULL)
-        return FDL_OK;
-    const char *said = stream->api->result_error(&stream->result);
-    return said == NULL || said[0] == '\0' ? FDL_OK : fdl_duck_fail(error, said);
+        stream->api->destroy_data_chunk(&stream->chunk);
+    if (batch->read == batch->count)
+        code = next_batch(stream, error);
+    batch = &stream->batches[stream->current];
+    if (code == FDL_OK && batch->read < batch->count)
+        stream->chunk = batch->chunks[batch->read++];
+    *rows = stream->chunk == NULL ? 0 : stream->api->data_chunk_get_size(stream->chunk);
+    return code;
 }
 
 void fdl_duck_stream_close(fdl_duck_stream *stream) {
+    fdl_error unread;
+    if (stream->is_ahead)
+        (void)fdl_aside_end(&stream->ahead, &unread);
+    for (size_t i = 0; i < 2; i++)
+        while (stream->batches[i].read < stream->batches[i].count)
+            stream->api->destroy_data_chunk(&stream->batches[i].chunks[stream->batches[i].read++]);
     if (stream->chunk != NULL)
         stream->api->destroy_data_chunk(&stream->chunk);
     if (stream->result.internal != NULL)

@@ -11,6 +11,7 @@
 #define FDL_CATALOG_DUCK_API_H
 
 #include "catalog/duck.h"
+#include "util/aside.h"
 
 /* Handles are pointers to things only DuckDB knows. */
 typedef struct fdl_duck_database_ *fdl_duck_database;
@@ -133,17 +134,33 @@ fdl_code fdl_duck_fail(fdl_error *error, const char *said);
 
 /* ---- streams: a query's result, chunk by chunk -------------------------- */
 
+#define FDL_DUCK_BATCH 8 /* chunks of 2,048 rows */
+
+typedef struct fdl_duck_batch {
+    fdl_duck_chunk chunks[FDL_DUCK_BATCH];
+    size_t count;
+    size_t read;
+} fdl_duck_batch;
+
 typedef struct fdl_duck_stream {
     const fdl_duck_api *api;
     fdl_duck_statement statement;
     fdl_duck_result result;
     fdl_duck_chunk chunk; /* the current one */
     uint64_t column_count;
+
+    /* One is read while the other is fetched, once a result has turned out to be long. */
+    fdl_duck_batch batches[2];
+    size_t current;
+    size_t batch_size;
+    bool is_over; /* all of it has been fetched */
+    fdl_aside ahead;
+    bool is_ahead;
 } fdl_duck_stream;
 
 /*
  * A session has one stream at a time: another statement ends it.  The struct is
- * filled on failure too; close it in every case.
+ * filled on failure too, and stays where it is; close it in every case.
  */
 fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *out, fdl_error *error);
 /* The next chunk in stream->chunk, which belongs to the stream; `*rows` is 0 at the end. */

@@ -3,7 +3,7 @@
  * caller's back.
  *
  *   caller:  fill 0 | fill 1 | fill 2 | ...
- *   thread:           append 0 | append 1 | ...      (never more than 4 behind)
+ *   thread:           append 0 | append 1 | ...      (no more than a row group behind)
  *
  * The order of rows stays.  The appender is touched by one thread at a time: by
  * the thread while it lives, by the caller before and after.

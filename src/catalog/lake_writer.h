@@ -14,8 +14,8 @@
 #include "catalog/duck_api.h"
 #include "catalog/ducklake_schema.h"
 
-/* How far filling may be ahead of appending. */
-#define FDL_LAKE_CHUNKS 4
+/* How far filling may be ahead of appending: a row group is 30, and while one is compressed the next is filled. */
+#define FDL_LAKE_CHUNKS 32
 
 /* A row group is compressed as soon as its rows are there, so a table is never held whole. */
 #define FDL_LAKE_GROUP_ROWS 61440

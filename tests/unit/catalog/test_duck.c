@@ -93,6 +93,45 @@ static void a_query_streams_all_rows_with_their_values(void **state) {
     fdl_duck_free(duck);
 }
 
+static fdl_code count_in_order(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+    int64_t *rows = data;
+    (void)count, (void)error;
+    assert_int_equal(cells[0].integer, *rows);
+    ++*rows;
+    return FDL_OK;
+}
+
+static fdl_code stop_in_the_middle(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
+    fdl_code code = count_in_order(data, cells, count, error);
+    return cells[0].integer == 30000 ? fdl_fail(error, FDL_CONFLICT, "k", "enough") : code;
+}
+
+/* Chunks have 2,048 rows; behind a full one, eight at a time are fetched while the caller reads. */
+static void results_of_any_length_are_read_to_their_end(void **state) {
+    static const int64_t lengths[] = {0, 1, 2047, 2048, 2049, 8 * 2048, 9 * 2048, 9 * 2048 + 1, 10 * 2048, 25000};
+    (void)state;
+    fdl_duck *duck = session();
+    fdl_error error;
+    char sql[128];
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        int64_t rows = 0;
+        snprintf(sql, sizeof sql, "SELECT n FROM range(%lld) r(n)", (long long)lengths[i]);
+        must(fdl_duck_query(duck, sql, count_in_order, &rows, &error), &error);
+        assert_int_equal(rows, lengths[i]);
+    }
+    int64_t rows = 0;
+    must_fail(fdl_duck_query(duck, "SELECT n FROM range(100000) r(n)", stop_in_the_middle, &rows, &error), FDL_CONFLICT,
+              &error, "enough", NULL);
+    assert_int_equal(rows, 30001);
+    rows = 0;
+    must_fail(fdl_duck_query(duck, "SELECT CASE WHEN n < 900000 THEN n ELSE error('far behind') END FROM range(1000000) r(n)",
+                             count_in_order, &rows, &error),
+              FDL_FAILED, &error, "far behind", NULL);
+    assert_in_range(rows, 10000, 900000);
+    must(fdl_duck_exec(duck, &error, "SELECT 1"), &error);
+    fdl_duck_free(duck);
+}
+
 static fdl_code stop_at_three(void *data, const fdl_cell *cells, size_t count, fdl_error *error) {
     (void)count;
     ++*(int *)data;
@@ -225,6 +264,7 @@ int main(void) {
         cmocka_unit_test(another_library_is_told_from_duckdb),
         cmocka_unit_test(without_a_library_the_error_says_where_it_was_looked_for_and_how_to_get_it),
         cmocka_unit_test(a_query_streams_all_rows_with_their_values),
+        cmocka_unit_test(results_of_any_length_are_read_to_their_end),
         cmocka_unit_test(a_callback_that_fails_ends_the_query_with_its_error),
         cmocka_unit_test(an_error_of_duckdb_is_one_line),
         cmocka_unit_test_setup_teardown(a_locked_session_reaches_no_file_and_stays_locked, make, drop),
