@@ -111,9 +111,10 @@ typedef struct fdl_entry {
 typedef fdl_code (*fdl_entry_callback)(void *data, const fdl_entry *entry, fdl_error *error);
 
 typedef enum fdl_depth {
-    FDL_ONE_LEVEL, /* names up to the next '/', folders as one entry each */
-    FDL_ALL_LEVELS, /* every object below */
-    FDL_ALL_NAMES  /* the same, where the key is all that is asked: `object` may be left empty */
+    FDL_ONE_LEVEL,    /* names up to the next '/', folders as one entry each */
+    FDL_FOLDER_NAMES, /* the same, where what deleted objects left may be told as a folder */
+    FDL_ALL_LEVELS,   /* every object below */
+    FDL_ALL_NAMES     /* the same, where the key is all that is asked: `object` may be left empty */
 } fdl_depth;
 
 typedef struct fdl_store fdl_store;

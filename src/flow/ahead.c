@@ -11,12 +11,12 @@
 #include "util/text.h"
 
 #define WINDOW 256
-#define JOBS 32         /* small reads side by side: it is the waiting that costs, not the bytes */
+#define JOBS 32         /* small reads side by side: it is the waiting that costs, not the bytes; of a folder it is the work */
 #define LISTING_PAYS 40 /* versions; a listing of all is a page for every 200 or so */
 
 typedef struct listed {
     char id[FDL_ID_BYTES];
-    bool marked; /* has an expired.json */
+    bool marked; /* has an expired.json, or may have */
 } listed;
 
 typedef struct slot {
@@ -58,7 +58,7 @@ static fdl_code take_entry(void *data, const fdl_entry *entry, fdl_error *error)
         *last = (listed){.marked = false};
         memcpy(last->id, id, sizeof id);
     }
-    last->marked |= strcmp(rest + FDL_ID_BYTES, FDL_FILE_EXPIRED) == 0;
+    last->marked |= entry->folder || strcmp(rest + FDL_ID_BYTES, FDL_FILE_EXPIRED) == 0;
     return FDL_OK;
 }
 
@@ -87,8 +87,9 @@ fdl_code fdl_ahead_open(fdl_repo *repo, size_t count, fdl_ahead **out, fdl_error
         return code;
     ahead->repo = repo;
     ahead->window = ahead->depth = count > 0 && count < WINDOW ? count : WINDOW;
-    if (store->can_list && !store->local && (count == 0 || count >= LISTING_PAYS))
-        code = fdl_store_list(fdl_repo_store(repo), FDL_KEY_VERSIONS, FDL_ALL_LEVELS, take_entry, ahead, error);
+    fdl_depth depth = store->local ? FDL_FOLDER_NAMES : FDL_ALL_LEVELS;
+    if (store->can_list && (count == 0 || count >= LISTING_PAYS))
+        code = fdl_store_list(fdl_repo_store(repo), FDL_KEY_VERSIONS, depth, take_entry, ahead, error);
     if (code == FDL_DENIED) { /* a public bucket that nobody may list is read as well without */
         ahead->listed_count = 0;
         code = FDL_OK;
@@ -145,6 +146,8 @@ static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
     int jobs = fdl_repo_context(ahead->repo)->jobs;
     listed wanted = {.marked = false};
     memcpy(wanted.id, id, sizeof wanted.id);
+    if (jobs <= 0)
+        jobs = fdl_repo_store(ahead->repo)->local ? fdl_processors() : JOBS;
     const listed *at =
         ahead->listed_count > 0 ? bsearch(&wanted, ahead->listed, ahead->listed_count, sizeof wanted, by_id) : NULL;
     size_t before = at ? (size_t)(at - ahead->listed) : 0; /* that many are older */
@@ -155,19 +158,23 @@ static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
         memcpy(s->id, at ? at->id : id, sizeof s->id);
         s->may_be_marked = at ? at->marked : true;
     } while (at && at-- > ahead->listed && ahead->slot_count <= before && ahead->slot_count < ahead->depth);
-    return fdl_parallel(2 * ahead->slot_count, jobs > 0 ? jobs : JOBS, read_one, ahead, error);
+    return fdl_parallel(2 * ahead->slot_count, jobs, read_one, ahead, error);
 }
 
+/* Mostly behind the last one that was taken. */
 static slot *find(fdl_ahead *ahead, const char *id) {
-    for (size_t i = 0; i < ahead->slot_count; i++)
-        if (strcmp(ahead->slots[i].id, id) == 0)
-            return &ahead->slots[i];
+    for (size_t i = 0; i < ahead->slot_count; i++) {
+        slot *s = &ahead->slots[(ahead->taken + i) % ahead->slot_count];
+        if (strcmp(s->id, id) == 0)
+            return s;
+    }
     return NULL;
 }
 
 fdl_code fdl_ahead_take(fdl_ahead *ahead, const char *id, fdl_version *version, fdl_expiry *expiry, fdl_error *error) {
     fdl_code code = FDL_OK;
-    if (!fdl_repo_store(ahead->repo)->local && !find(ahead, id))
+    bool reads_ahead = !fdl_repo_store(ahead->repo)->local || ahead->listed_count > 0;
+    if (reads_ahead && !find(ahead, id))
         code = fill(ahead, id, error);
     slot *s = code == FDL_OK ? find(ahead, id) : NULL;
     ahead->taken += s ? 1 : 0;

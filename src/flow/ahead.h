@@ -1,10 +1,11 @@
 /*
- * ahead.h - the records of a history, read ahead of who walks it where each costs a round trip.
+ * ahead.h - the records of a history, read ahead of who walks it: where each costs a round trip, and in a folder, where
+ * each costs work that several processors can share.
  *
  * A version names its parent and nobody beyond, so a history is read one record after the other.  But ids are UUIDs of
  * version 7: where the store lists, the listing of versions/ is in the order of time, and those before a version are most
  * likely its ancestors.  They are read many at once, and kept until the walk comes by; what belongs to another branch was
- * read for nothing.  The listing also tells who has no expired.json.  Where the store does not list, a version's two files are read side
+ * read for nothing.  From afar the listing also tells who has no expired.json.  Where the store does not list, a version's two files are read side
  * by side.
  */
 #ifndef FDL_FLOW_AHEAD_H

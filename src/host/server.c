@@ -19,6 +19,7 @@
 #include "host/listen.h"
 #include "util/file.h"
 #include "util/ident.h"
+#include "util/parallel.h"
 #include "util/text.h"
 
 #define DEFAULT_CONNECTIONS 4096
@@ -128,8 +129,8 @@ __attribute__((format(printf, 2, 0))) static void note_line(void *data, const ch
 }
 
 static unsigned thread_count(void) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 2 ? 2 : cores > 8 ? 8 : (unsigned)cores;
+    int processors = fdl_processors();
+    return processors < 2 ? 2 : processors > 8 ? 8 : (unsigned)processors;
 }
 
 static fdl_code start_daemon(fdl_host *host, const char *key, const char *certificate, fdl_error *error) {

@@ -254,6 +254,11 @@ static fdl_code stop_at_first(void *found, const fdl_entry *entry, fdl_error *er
     return FDL_FAILED;
 }
 
+/* The folder at w->path. */
+static fdl_code tell_folder(const walk *w, fdl_error *error) {
+    return w->callback(w->data, &(fdl_entry){.key = w->path.data + w->root_length, .folder = true}, error);
+}
+
 /* A folder is an entry only when an object lies below it; empty ones are what deleted objects left. */
 static fdl_code list_as_folder(walk *w, const chain *above, fdl_error *error) {
     bool found = false;
@@ -264,9 +269,7 @@ static fdl_code list_as_folder(walk *w, const chain *above, fdl_error *error) {
                   .data = &found};
     fdl_code code = list_folder(&below, "", above, error);
     w->path = below.path; /* it may have moved */
-    if (!found)
-        return code;
-    return w->callback(w->data, &(fdl_entry){.key = w->path.data + w->root_length, .folder = true}, error);
+    return found ? tell_folder(w, error) : code;
 }
 
 /* One name in a folder, and what it was when the folder was read.  There may be a million. */
@@ -300,7 +303,7 @@ static bool is_hidden(const walk *w, const char *name) {
 /* What stands behind a name; false when it vanished meanwhile. */
 static bool look(const walk *w, DIR *folder, const struct dirent *entry, item *out) {
     struct stat info;
-    bool by_type = w->depth == FDL_ALL_NAMES && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN;
+    bool by_type = (w->depth == FDL_ALL_NAMES || w->depth == FDL_FOLDER_NAMES) && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN;
     if (by_type) {
         *out = (item){.mode = DTTOIF(entry->d_type)};
         return true;
@@ -340,6 +343,8 @@ static fdl_code list_entry(walk *w, const item *found, const chain *above, fdl_e
         fdl_code code = fdl_buf_add_str(&w->path, "/", error);
         if (code != FDL_OK)
             return code;
+        if (w->depth == FDL_FOLDER_NAMES)
+            return tell_folder(w, error);
         return w->depth == FDL_ONE_LEVEL ? list_as_folder(w, above, error) : list_folder(w, "", above, error);
     }
     if (!S_ISREG(found->mode))

@@ -236,7 +236,8 @@ static bool step(memory_store *memory, walk *w, fdl_entry *entry) {
     if (at == memory->count || !fdl_str_starts(memory->items[at].key, w->prefix))
         return false;
     const memory_item *item = &memory->items[at];
-    const char *slash = w->depth == FDL_ONE_LEVEL ? strchr(item->key + strlen(w->prefix), '/') : NULL;
+    bool one_level = w->depth == FDL_ONE_LEVEL || w->depth == FDL_FOLDER_NAMES;
+    const char *slash = one_level ? strchr(item->key + strlen(w->prefix), '/') : NULL;
     size_t length = slash ? (size_t)(slash + 1 - item->key) : strlen(item->key);
     memcpy(w->key, item->key, length);
     w->key[length] = '\0';

@@ -57,7 +57,7 @@ static fdl_code list_page(listing *l, const char *prefix, fdl_depth depth, char 
     fdl_sigv4_param params[5] = {{"list-type", "2"}, {"max-keys", entries}, {"prefix", prefix}};
     size_t count = 3;
     snprintf(entries, sizeof entries, "%u", l->s3->options.page_entries);
-    if (depth == FDL_ONE_LEVEL)
+    if (depth == FDL_ONE_LEVEL || depth == FDL_FOLDER_NAMES)
         params[count++] = (fdl_sigv4_param){"delimiter", "/"};
     if (*token)
         params[count++] = (fdl_sigv4_param){"continuation-token", token};

@@ -1,9 +1,12 @@
 /*
  * parallel.c - a bounded number of threads take item after item from one counter.
  */
+#define _GNU_SOURCE 1 /* sched_getaffinity */
+
 #include "util/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -71,4 +74,9 @@ fdl_code fdl_parallel(size_t count, int jobs, fdl_task task, void *data, fdl_err
     free(threads);
     pthread_mutex_destroy(&c.mutex);
     return code;
+}
+
+int fdl_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1; /* more than 1,024 do not fit */
 }

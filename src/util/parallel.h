@@ -17,4 +17,7 @@ typedef fdl_code (*fdl_task)(void *data, size_t index, fdl_error *error);
  */
 fdl_code fdl_parallel(size_t count, int jobs, fdl_task task, void *data, fdl_error *error);
 
+/* How many processors this process may use. */
+int fdl_processors(void);
+
 #endif

@@ -473,6 +473,8 @@ static void test_a_prefix_is_a_plain_beginning_of_keys(void **state) {
 static void test_one_level_shows_each_folder_once(void **state) {
     put_tree(*state);
     expect_list(*state, "", FDL_ONE_LEVEL, "HEAD lake-3 lake/ lake2/ z/");
+    expect_list(*state, "", FDL_FOLDER_NAMES, "HEAD lake-3 lake/ lake2/ z/");
+    expect_list(*state, "lake/", FDL_FOLDER_NAMES, "lake/a lake/b/");
     expect_list(*state, "lake", FDL_ONE_LEVEL, "lake-3 lake/ lake2/");
     expect_list(*state, "lake/", FDL_ONE_LEVEL, "lake/a lake/b/");
     expect_list(*state, "lake/b", FDL_ONE_LEVEL, "lake/b/");
