@@ -335,12 +335,15 @@ fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_bytes, c
     return code;
 }
 
+#define SYNC_PIECE_BYTES ((uint64_t)8 << 20)
+
 typedef struct download {
     const char *key;
     const char *path;
     int fd;
     fdl_sha256 hash;
     uint64_t size_bytes;
+    uint64_t begun_bytes; /* that the disk was told to begin with */
     bool passing; /* no hash is asked for */
     uint64_t limit_bytes;
     fdl_moved moved;
@@ -356,7 +359,13 @@ static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl
     if (d->moved)
         d->moved(d->moved_data, (int64_t)length);
     fdl_code code = d->passing ? FDL_OK : fdl_sha256_add(&d->hash, bytes, length, error);
-    return code == FDL_OK ? fdl_fd_write(d->fd, d->path, bytes, length, error) : code;
+    if (code == FDL_OK)
+        code = fdl_fd_write(d->fd, d->path, bytes, length, error);
+    if (code == FDL_OK && d->size_bytes - d->begun_bytes >= SYNC_PIECE_BYTES) {
+        fdl_fd_sync_begin(d->fd, d->begun_bytes, d->size_bytes - d->begun_bytes);
+        d->begun_bytes = d->size_bytes;
+    }
+    return code;
 }
 
 /* All of it has come. */

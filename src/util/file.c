@@ -93,6 +93,10 @@ fdl_code fdl_fd_sync(int fd, const char *path, fdl_error *error) {
     return FDL_OK;
 }
 
+void fdl_fd_sync_begin(int fd, uint64_t offset_bytes, uint64_t length_bytes) {
+    (void)sync_file_range(fd, (off_t)offset_bytes, (off_t)length_bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 fdl_code fdl_fd_finish(int fd, const char *path, fdl_error *error) {
     fdl_code code = fdl_fd_sync(fd, path, error);
     if (close(fd) != 0 && errno != EINTR && code == FDL_OK)

@@ -36,6 +36,8 @@ fdl_code fdl_fd_write(int fd, const char *path, const void *bytes, size_t length
 /* Copies `from` from where it stands to its end. */
 fdl_code fdl_fd_copy(int from, const char *from_path, int to, const char *to_path, fdl_error *error);
 fdl_code fdl_fd_sync(int fd, const char *path, fdl_error *error);
+/* Lets the disk begin with bytes that were written, so that syncing waits the less.  A hint: what fails is told by fdl_fd_sync. */
+void fdl_fd_sync_begin(int fd, uint64_t offset_bytes, uint64_t length_bytes);
 /* The same, then close(2) in every case. */
 fdl_code fdl_fd_finish(int fd, const char *path, fdl_error *error);
 /* As rename(2), errno included, but a target that exists stays: EEXIST. */
