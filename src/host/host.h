@@ -8,6 +8,7 @@
 
 #include "fdl/host.h"
 #include "host/connections.h"
+#include "host/hot.h"
 #include "host/metrics.h"
 #include "host/request.h"
 #include "host/root.h"
@@ -23,6 +24,7 @@ struct fdl_host {
     fdl_repo *repo;      /* its store may be used by every thread; nothing else of it */
     fdl_store *store;    /* the repo's */
     fdl_host_root root;  /* of a folder: files opened without leaving it */
+    fdl_host_hot hot;    /* some of them, kept */
     fdl_host_tokens tokens;
     fdl_host_metrics metrics;
     fdl_host_connections connections;

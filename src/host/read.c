@@ -2,7 +2,7 @@
  * read.c - an object on its way to a reader: what it is, whether the reader has
  * it, which parts are wanted, and where the bytes come from.
  *
- *   a folder: the file itself (sendfile), a small one from memory
+ *   a folder: the file itself (sendfile), a small one from memory (hot.h)
  *   any other store: streamed piece by piece
  */
 #include "host/read.h"
@@ -72,18 +72,22 @@ static fdl_code find_in_store(fdl_host_request *request, found *out, fdl_error *
     return fdl_store_head(host->store, out->key, &out->object, error);
 }
 
+static fdl_code find_in_folder(fdl_host *host, found *out, fdl_error *error) {
+    struct stat info;
+    if (fdl_host_hot_find(&host->hot, &host->root, out->key, &out->object, &out->small))
+        return FDL_OK;
+    fdl_code code = fdl_host_root_file(&host->root, out->key, &out->fd, &info, error);
+    if (code == FDL_OK)
+        code = fdl_folder_describe(out->fd, &info, out->key, &out->object, &out->small, error);
+    if (code == FDL_OK)
+        fdl_host_hot_keep(&host->hot, out->key, &out->fd, &info, &out->object, &out->small);
+    return code;
+}
+
 static fdl_code find(fdl_host_request *request, const char *key, found *out, fdl_error *error) {
     fdl_host *host = request->host;
     *out = (found){.key = key, .fd = -1};
-    struct stat info;
-    fdl_code code;
-    if (host->root.fd >= 0) {
-        code = fdl_host_root_file(&host->root, key, &out->fd, &info, error);
-        if (code == FDL_OK)
-            code = fdl_folder_describe(out->fd, &info, key, &out->object, &out->small, error);
-    } else {
-        code = find_in_store(request, out, error);
-    }
+    fdl_code code = host->root.fd >= 0 ? find_in_folder(host, out, error) : find_in_store(request, out, error);
     if (code == FDL_OK)
         fdl_http_etag(out->object.etag, out->etag);
     return code == FDL_OK ? FDL_OK : not_there(request, key, code, error);

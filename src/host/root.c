@@ -109,10 +109,17 @@ static int open_below(int start, const char *path, int flags) {
     return cannot_tell ? open_stepwise(start, path, flags) : fd;
 }
 
+/* The folder that the key is opened from; `*path` is the rest of it. */
+static int start_of(const fdl_host_root *root, const char *key, const char **path) {
+    bool elsewhere = root->data_fd >= 0 && fdl_str_starts(key, root->data_dir);
+    *path = elsewhere ? key + strlen(root->data_dir) : key;
+    return elsewhere ? root->data_fd : root->fd;
+}
+
 static int open_key(const fdl_host_root *root, const char *key, int flags) {
-    if (root->data_fd >= 0 && fdl_str_starts(key, root->data_dir))
-        return open_below(root->data_fd, key + strlen(root->data_dir), flags);
-    return open_below(root->fd, key, flags);
+    const char *path;
+    int start = start_of(root, key, &path);
+    return open_below(start, path, flags);
 }
 
 fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, struct stat *info, fdl_error *error) {
@@ -127,6 +134,12 @@ fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd,
     if (opened >= 0 || why == ENOENT || why == ENOTDIR || why == ELOOP || why == ENAMETOOLONG || why == ENXIO)
         return fdl_fail(error, FDL_NOT_FOUND, key, "no object '%s'", key);
     return fdl_file_error(error, "read", key, why);
+}
+
+bool fdl_host_root_look(const fdl_host_root *root, const char *key, struct stat *info) {
+    const char *path;
+    int start = start_of(root, key, &path);
+    return fstatat(start, path, info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 fdl_code fdl_host_root_check(const fdl_host_root *root, const char *key, fdl_error *error) {

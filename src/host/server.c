@@ -30,7 +30,7 @@
 #define WRITERS 4
 #define HEADER_LIMIT_BYTES (32u << 10) /* what a connection may keep in memory: its header and a piece of its body */
 #define KEY_FILE_LIMIT_BYTES (1u << 20)
-#define SPARE_FILES 64
+#define SPARE_FILES (64 + FDL_HOST_HOT_FILES)
 
 /* ---- options ---------------------------------------------------------------------- */
 
@@ -222,6 +222,7 @@ fdl_code fdl_host_start(const fdl_context *context, const fdl_host_options *opti
     host->context = context;
     host->listener = host->root.fd = host->root.data_fd = -1;
     fdl_host_connections_init(&host->connections);
+    fdl_host_hot_init(&host->hot);
     code = copy_options(host, options, error);
     if (code == FDL_OK)
         fit_connections(host);
@@ -292,6 +293,7 @@ void fdl_host_free(fdl_host *host) {
     fdl_host_pool_free(host->writers);
     if (host->listener >= 0)
         close(host->listener);
+    fdl_host_hot_clear(&host->hot);
     fdl_host_root_close(&host->root);
     fdl_host_tokens_close(&host->tokens);
     fdl_host_connections_clear(&host->connections);
