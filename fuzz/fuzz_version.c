@@ -1,6 +1,8 @@
 /* fuzz_version.c - version.json: what is taken can be written and taken again. */
 #include "fuzz.h"
 
+#include "util/ident.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fdl_version version = {0}, again = {0};
     char *bytes = NULL, *second = NULL;
@@ -15,6 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must(fuzz_path_is_inside(version.dataset.path));
         for (size_t i = 0; i < version.other_count; i++)
             must(fuzz_path_is_inside(version.others[i].file.path));
+        for (size_t i = 0; i < version.ancestors.count; i++)
+            must(fdl_uuid_valid(version.ancestors.ids[i]));
         must(fdl_version_write(&version, &bytes, &length, &error) == FDL_OK);
         must(fdl_version_parse(bytes, length, FUZZ_ID, &again, &error) == FDL_OK);
         must(fdl_version_write(&again, &second, &second_length, &error) == FDL_OK);

@@ -90,12 +90,25 @@ typedef struct fdl_catalog_record {
     fdl_file_record file;
 } fdl_catalog_record;
 
+#define FDL_ANCESTORS_LIMIT 15 /* 16^15 is the last power of 16 that a seq can reach */
+
+/*
+ * Ancestors that lie further back than the parent: ids[k] is the last one whose
+ * seq 16^(k+1) divides, the parent included.  For reading ahead, and not to be
+ * trusted: the history is what `parent` says.
+ */
+typedef struct fdl_ancestors {
+    char ids[FDL_ANCESTORS_LIMIT][FDL_ID_BYTES];
+    size_t count; /* 0: it names none */
+} fdl_ancestors;
+
 /* version.json.  Zeroed is empty; fdl_version_clear releases what it holds. */
 typedef struct fdl_version {
     char *format; /* "0.1" */
     char id[FDL_ID_BYTES];
     int64_t seq;                 /* parent's + 1; the first is 1 */
     char parent[FDL_ID_BYTES];   /* "" for the first */
+    fdl_ancestors ancestors;
     char created_at[FDL_TIME_BYTES];
     char *author_name;
     char *author_email; /* NULL if none */

@@ -291,14 +291,8 @@ static fdl_code describe_origin(fdl_repo *repo, const fdl_location *found, bool 
     if (code == FDL_OK)
         code = choose_stamp(&work->stamp, error);
     memcpy(work->branch, found->target.branch, sizeof work->branch);
-    work->base = (fdl_base){.snapshot_id = -1};
+    work->base = empty ? (fdl_base){.snapshot_id = -1} : fdl_base_of(&found->version);
     work->same_snapshot = -1;
-    if (!empty) {
-        memcpy(work->base.id, found->version.id, sizeof work->base.id);
-        memcpy(work->base.sha256, found->version.catalog.file.sha256, sizeof work->base.sha256);
-        work->base.seq = found->version.seq;
-        work->base.snapshot_id = found->version.snapshot_id;
-    }
     return code;
 }
 

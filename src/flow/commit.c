@@ -23,6 +23,7 @@
 #include "flow/sign.h"
 #include "flow/sources.h"
 #include "flow/work.h"
+#include "repo/ancestors.h"
 #include "repo/dataset.h"
 #include "repo/dbt.h"
 #include "repo/layout.h"
@@ -82,14 +83,7 @@ static fdl_code new_file(const commit *c, const char *name, char **out, fdl_erro
 /* ---- the parent ------------------------------------------------------------- */
 
 static void find_parent(commit *c) {
-    c->parent = c->work.base;
-    if (c->pending.count == 0)
-        return;
-    const fdl_version *last = &c->pending.items[c->pending.count - 1];
-    memcpy(c->parent.id, last->id, sizeof c->parent.id);
-    memcpy(c->parent.sha256, last->catalog.file.sha256, sizeof c->parent.sha256);
-    c->parent.seq = last->seq;
-    c->parent.snapshot_id = last->snapshot_id;
+    c->parent = c->pending.count > 0 ? fdl_base_of(&c->pending.items[c->pending.count - 1]) : c->work.base;
 }
 
 static fdl_code read_parent_dataset(commit *c, fdl_error *error) {
@@ -332,6 +326,7 @@ static fdl_code fill_record(commit *c, fdl_error *error) {
     bool new_snapshots = c->frozen.snapshot_id > c->parent.snapshot_id;
     version->seq = c->parent.seq + 1;
     memcpy(version->parent, c->parent.id, sizeof version->parent);
+    fdl_ancestors_of_child(c->parent.id, c->parent.seq, &c->parent.ancestors, &version->ancestors);
     fdl_time_write(fdl_now_ms() / 1000 * 1000, version->created_at);
     version->snapshot_id = c->frozen.snapshot_id;
     version->last_snapshot = c->frozen.snapshot_id;

@@ -92,10 +92,7 @@ static fdl_code landed_version(push *p, const fdl_version *version, fdl_error *e
     if (code == FDL_OK && fdl_file_exists(catalog)) /* gone when an earlier push was stopped right here */
         code = fdl_file_rename(catalog, base, error);
     if (code == FDL_OK) {
-        p->work.base.seq = version->seq;
-        p->work.base.snapshot_id = version->snapshot_id;
-        memcpy(p->work.base.id, version->id, sizeof p->work.base.id);
-        memcpy(p->work.base.sha256, version->catalog.file.sha256, sizeof p->work.base.sha256);
+        p->work.base = fdl_base_of(version);
         memcpy(p->work.branch, p->branch, sizeof p->work.branch);
         code = fdl_work_save(&p->work, error);
     }

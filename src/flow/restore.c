@@ -93,10 +93,7 @@ static fdl_code describe_work(restore *r, fdl_error *error) {
     if (code != FDL_OK)
         return code;
     memcpy(work->branch, r->branch, sizeof work->branch);
-    memcpy(work->base.id, r->tip.id, sizeof work->base.id);
-    memcpy(work->base.sha256, r->tip.catalog.file.sha256, sizeof work->base.sha256);
-    work->base.seq = r->tip.seq;
-    work->base.snapshot_id = r->tip.snapshot_id;
+    work->base = fdl_base_of(&r->tip);
     work->stamp = STAMP;
     return FDL_OK;
 }

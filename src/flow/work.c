@@ -10,6 +10,7 @@
 
 #include "fdl/flow.h"
 #include "flow/catalog_get.h"
+#include "repo/ancestors.h"
 #include "repo/layout.h"
 #include "util/file.h"
 #include "util/ident.h"
@@ -85,6 +86,13 @@ fdl_code fdl_work_new_folder(const fdl_work *work, char **out, fdl_error *error)
 
 /* ---- origin.json -------------------------------------------------------- */
 
+fdl_base fdl_base_of(const fdl_version *version) {
+    fdl_base base = {.seq = version->seq, .snapshot_id = version->snapshot_id, .ancestors = version->ancestors};
+    memcpy(base.id, version->id, sizeof base.id);
+    memcpy(base.sha256, version->catalog.file.sha256, sizeof base.sha256);
+    return base;
+}
+
 static fdl_code base_parse(const json_t *origin, const char *name, fdl_base *base, fdl_error *error) {
     if (json_is_null(json_object_get(origin, "base")))
         return FDL_OK;
@@ -99,6 +107,8 @@ static fdl_code base_parse(const json_t *origin, const char *name, fdl_base *bas
         code = fdl_json_count(object, name, "snapshot_id", &base->snapshot_id, error);
     if (code == FDL_OK)
         code = fdl_json_string(object, name, "catalog_sha256", &sha256, error);
+    if (code == FDL_OK)
+        code = fdl_ancestors_parse(object, name, &base->ancestors, error);
     if (code == FDL_OK && (!fdl_str_fit(base->id, sizeof base->id, id) || !fdl_uuid_valid(id) ||
                            !fdl_str_fit(base->sha256, sizeof base->sha256, sha256)))
         code = fdl_fail(error, FDL_FAILED, name, "'%s' is broken: its base is not a version", name);
@@ -167,6 +177,8 @@ static fdl_code origin_write(const fdl_work *work, json_t *origin, fdl_error *er
                                 : json_null();
         code = fdl_json_set(origin, "base", base, error);
     }
+    if (code == FDL_OK && work->base.id[0])
+        code = fdl_ancestors_set(base, &work->base.ancestors, error);
     if (code == FDL_OK)
         code = fdl_json_set(origin, "same_snapshot", json_integer(work->same_snapshot), error);
     if (code == FDL_OK)

@@ -23,7 +23,10 @@ typedef struct fdl_base {
     int64_t seq;           /* 0 then */
     int64_t snapshot_id;   /* -1 then */
     char sha256[FDL_SHA256_BYTES];
+    fdl_ancestors ancestors; /* none when an older program wrote the state */
 } fdl_base;
+
+fdl_base fdl_base_of(const fdl_version *version);
 
 typedef struct fdl_work {
     char *path;   /* of the working catalog, absolute */

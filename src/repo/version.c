@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repo/ancestors.h"
 #include "repo/internal.h"
 #include "util/ident.h"
 #include "util/json.h"
@@ -195,6 +196,8 @@ static fdl_code parse_fields(const json_t *document, const char *name, const cha
         code = fdl_json_count(document, name, "seq", &out->seq, error);
     if (code == FDL_OK)
         code = parse_parents(document, name, out, error);
+    if (code == FDL_OK)
+        code = fdl_ancestors_parse(document, name, &out->ancestors, error);
     if (code == FDL_OK)
         code = fit_string(document, name, "created_at", out->created_at, sizeof out->created_at, error);
     if (code == FDL_OK)

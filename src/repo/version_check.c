@@ -53,6 +53,12 @@ static fdl_code check_ids(const fdl_version *version, const char *name, fdl_erro
         return breaks(name, "parents", version->parent, "a UUID in lower case", error);
     if (strcmp(version->parent, version->id) == 0)
         return breaks(name, "parents", version->parent, "another version", error);
+    if (version->ancestors.count > FDL_ANCESTORS_LIMIT)
+        return fdl_fail(error, FDL_FAILED, name, "'%s': field 'ancestors' has more than %d entries", name,
+                        FDL_ANCESTORS_LIMIT);
+    for (size_t i = 0; i < version->ancestors.count; i++)
+        if (!fdl_uuid_valid(version->ancestors.ids[i]))
+            return breaks(name, "ancestors", version->ancestors.ids[i], "a UUID in lower case", error);
     return FDL_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repo/ancestors.h"
 #include "repo/internal.h"
 #include "util/buf.h"
 #include "util/json.h"
@@ -72,6 +73,8 @@ static fdl_code set_who_and_when(json_t *document, const fdl_version *version, f
     if (code == FDL_OK)
         code = fdl_json_set(document, "parents", version->parent[0] ? json_pack("[s]", version->parent) : json_array(),
                             error);
+    if (code == FDL_OK)
+        code = fdl_ancestors_set(document, &version->ancestors, error);
     if (code == FDL_OK)
         code = fdl_json_set(document, "created_at", json_string(version->created_at), error);
     if (code == FDL_OK)

@@ -1,5 +1,6 @@
 """The history across branches: every version once, above its parent, with lines that meet where branches part."""
 
+import json
 import re
 
 from harness import NOT_FOUND, USAGE, fdl
@@ -65,3 +66,29 @@ def test_branches_are_drawn_where_they_part(lake):
 def test_a_folder_that_is_no_repository_has_no_history(tmp_path):
     for options in ([], ["--all"], ["--all", "--graph"]):
         assert "is not a repository" in fdl("log", tmp_path, *options, code=NOT_FOUND).stderr
+
+
+def test_a_version_names_the_last_ancestors_that_powers_of_16_divide(lake):
+    """Whatever made it, and pushed or not; an older program's state holds no list, and then there is nothing to name but the parent."""
+    for number in range(1, 17):
+        fdl("commit", lake.work, "-m", f"{number}", "--allow-empty")
+    fdl("push", lake.work)
+    for number in (17, 18):
+        fdl("commit", lake.work, "-m", f"{number}", "--allow-empty")
+        if number == 18:
+            fdl("push", lake.work)
+    lake.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    fdl("restore", lake.repo.address, "HEAD~1", "-m", "20")
+    lake.checkout()
+    step(lake, "21")
+    assert fdl("run", lake.repo.address, "-m", "22", "--allow-empty", "--", "true").code == 0
+    lake.checkout()
+    origin = lake.work.with_name(f"{lake.work.name}.fdl") / "origin.json"
+    state = json.loads(origin.read_text())
+    sixteenth = state["base"].pop("ancestors")
+    origin.write_text(json.dumps(state))
+    step(lake, "23")
+    versions = fdl("log", lake.repo.address, "--json").json["versions"][::-1]
+    assert [version["seq"] for version in versions] == list(range(1, 24)) and sixteenth == [versions[15]["id"]]
+    assert [version.get("ancestors") for version in versions] == [None] * 16 + [sixteenth] * 6 + [None]
+    fdl("verify", lake.repo.address, "--all")

@@ -285,6 +285,9 @@ static void no_path_leads_out_of_the_versions_folder(void **state) {
     refuses("catalog.path", path);
 }
 
+#define THREE "\"" ID_A "\", \"" ID_A "\", \"" ID_A "\""
+#define FIFTEEN THREE ", " THREE ", " THREE ", " THREE ", " THREE
+
 static void values_out_of_their_rules_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -300,6 +303,11 @@ static void values_out_of_their_rules_are_refused(void **state) {
         {"parents", "[\"" ID_A "\",\"" ID_C "\"]"},
         {"parents", "[\"" ID_B "\"]"},
         {"parents", "[\"../../../../../../../../../../../../x\"]"},
+        {"ancestors", "\"" ID_A "\""},
+        {"ancestors", "{}"},
+        {"ancestors", "[1]"},
+        {"ancestors", "[null]"},
+        {"ancestors", "[" FIFTEEN ", \"" ID_A "\"]"},
         {"created_at", "\"yesterday\""},
         {"created_at", "\"2026-10-15T09:00:00+09:00\""},
         {"created_at", "\"2026-13-15T09:00:00Z\""},
