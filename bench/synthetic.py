@@ -10,6 +10,13 @@ def version_id(number):
     return f"{(1760000000000 + number * 1000) >> 16:08x}-{(1760000000000 + number * 1000) & 0xFFFF:04x}-7000-8000-{number:012x}"
 
 
+def ancestors(number):
+    """The field of that name: the last numbers before it that 16, 256, ... divide."""
+    steps = (16**power for power in range(1, 16))
+    found = [version_id((number - 1) // step * step) for step in steps if step < number]
+    return {"ancestors": found} if found else {}
+
+
 def make_versions(root, count):
     """A repository of `count` versions as far as `log` looks: their records, and the refs."""
     fdl("init", root)
@@ -23,6 +30,7 @@ def make_versions(root, count):
             "id": one,
             "seq": number,
             "parents": [parent] if parent else [],
+            **ancestors(number),
             "created_at": "2025-10-09T08:53:20Z",
             "author": {"name": "Ada", "email": "ada@example.org"},
             "message": f"Version {number}",

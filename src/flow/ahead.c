@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fdl/store.h"
+#include "flow/ahead_hints.h"
 #include "repo/layout.h"
 #include "util/ident.h"
 #include "util/parallel.h"
@@ -19,13 +20,7 @@ typedef struct listed {
     bool marked; /* has an expired.json, or may have */
 } listed;
 
-typedef struct slot {
-    char id[FDL_ID_BYTES];
-    bool may_be_marked;
-    bool has_version, has_expiry; /* were read without a failure */
-    fdl_version version;
-    fdl_expiry expiry;
-} slot;
+typedef fdl_ahead_slot slot;
 
 struct fdl_ahead {
     fdl_repo *repo;
@@ -36,6 +31,7 @@ struct fdl_ahead {
     slot slots[WINDOW];
     size_t slot_count;
     size_t taken; /* of them */
+    fdl_ahead_hints *hints; /* where it is far away and there is no listing */
 };
 
 /* ---- what there is ----------------------------------------------------------- */
@@ -79,6 +75,13 @@ static void sort_out(fdl_ahead *ahead) {
     ahead->listed_count = kept;
 }
 
+static int jobs(const fdl_ahead *ahead) {
+    int wanted = fdl_repo_context(ahead->repo)->jobs;
+    if (wanted > 0)
+        return wanted;
+    return fdl_repo_store(ahead->repo)->local ? fdl_processors() : JOBS;
+}
+
 fdl_code fdl_ahead_open(fdl_repo *repo, size_t count, fdl_ahead **out, fdl_error *error) {
     fdl_ahead *ahead = NULL;
     const fdl_store *store = fdl_repo_store(repo);
@@ -95,6 +98,8 @@ fdl_code fdl_ahead_open(fdl_repo *repo, size_t count, fdl_ahead **out, fdl_error
         code = FDL_OK;
     }
     sort_out(ahead);
+    if (code == FDL_OK && !store->local && ahead->listed_count == 0)
+        code = fdl_ahead_hints_open(repo, count, jobs(ahead), &ahead->hints, error);
     if (code == FDL_OK)
         *out = ahead;
     else
@@ -115,6 +120,7 @@ void fdl_ahead_free(fdl_ahead *ahead) {
     if (!ahead)
         return;
     slots_clear(ahead);
+    fdl_ahead_hints_free(ahead->hints);
     free(ahead->listed);
     free(ahead);
 }
@@ -143,11 +149,8 @@ static void adapt(fdl_ahead *ahead) {
 }
 
 static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
-    int jobs = fdl_repo_context(ahead->repo)->jobs;
     listed wanted = {.marked = false};
     memcpy(wanted.id, id, sizeof wanted.id);
-    if (jobs <= 0)
-        jobs = fdl_repo_store(ahead->repo)->local ? fdl_processors() : JOBS;
     const listed *at =
         ahead->listed_count > 0 ? bsearch(&wanted, ahead->listed, ahead->listed_count, sizeof wanted, by_id) : NULL;
     size_t before = at ? (size_t)(at - ahead->listed) : 0; /* that many are older */
@@ -158,7 +161,7 @@ static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
         memcpy(s->id, at ? at->id : id, sizeof s->id);
         s->may_be_marked = at ? at->marked : true;
     } while (at && at-- > ahead->listed && ahead->slot_count <= before && ahead->slot_count < ahead->depth);
-    return fdl_parallel(2 * ahead->slot_count, jobs, read_one, ahead, error);
+    return fdl_parallel(2 * ahead->slot_count, jobs(ahead), read_one, ahead, error);
 }
 
 /* Mostly behind the last one that was taken. */
@@ -171,13 +174,26 @@ static slot *find(fdl_ahead *ahead, const char *id) {
     return NULL;
 }
 
-fdl_code fdl_ahead_take(fdl_ahead *ahead, const char *id, fdl_version *version, fdl_expiry *expiry, fdl_error *error) {
+static fdl_code find_listed(fdl_ahead *ahead, const char *id, slot **out, fdl_error *error) {
+    fdl_code code = find(ahead, id) ? FDL_OK : fill(ahead, id, error);
+    *out = code == FDL_OK ? find(ahead, id) : NULL;
+    ahead->taken += *out ? 1 : 0;
+    return code;
+}
+
+void fdl_ahead_start(fdl_ahead *ahead, const char *id) {
+    if (ahead->hints)
+        fdl_ahead_hints_start(ahead->hints, id);
+}
+
+fdl_code fdl_ahead_take(fdl_ahead *ahead, const char *id, int64_t seq, fdl_version *version, fdl_expiry *expiry,
+                        fdl_error *error) {
+    slot *s = NULL;
     fdl_code code = FDL_OK;
-    bool reads_ahead = !fdl_repo_store(ahead->repo)->local || ahead->listed_count > 0;
-    if (reads_ahead && !find(ahead, id))
-        code = fill(ahead, id, error);
-    slot *s = code == FDL_OK ? find(ahead, id) : NULL;
-    ahead->taken += s ? 1 : 0;
+    if (ahead->hints)
+        code = fdl_ahead_hints_find(ahead->hints, id, seq, &s, error);
+    else if (ahead->listed_count > 0)
+        code = find_listed(ahead, id, &s, error);
     if (s && s->has_version) {
         *version = s->version;
         s->version = (fdl_version){0};

@@ -32,7 +32,8 @@ static bool is_met(const walk *w, const char *id) {
     return false;
 }
 
-static fdl_code add(walk *w, const char *id, fdl_error *error) {
+/* `seq` is what its child says; 0 for a revision or ref. */
+static fdl_code add(walk *w, const char *id, int64_t seq, fdl_error *error) {
     if (is_met(w, id))
         return FDL_OK;
     fdl_code code = fdl_grow(&w->lines, w->count, sizeof *w->lines, error);
@@ -40,7 +41,7 @@ static fdl_code add(walk *w, const char *id, fdl_error *error) {
         return code;
     line *added = &w->lines[w->count++];
     *added = (line){0};
-    return fdl_ahead_take(w->ahead, id, &added->version, &added->expiry, error);
+    return fdl_ahead_take(w->ahead, id, seq, &added->version, &added->expiry, error);
 }
 
 /* Ids of the same number tell which is younger: they begin with the time. */
@@ -74,7 +75,7 @@ static fdl_code step(walk *w, size_t place, fdl_error *error) {
     fdl_code code = FDL_OK;
     w->lines[place] = w->lines[--w->count];
     if (version->parent[0])
-        code = add(w, version->parent, error);
+        code = add(w, version->parent, version->seq - 1, error);
     for (size_t i = 0; i < w->count && code == FDL_OK && version->parent[0]; i++)
         if (strcmp(w->lines[i].version.id, version->parent) == 0)
             code = check_step(&w->lines[i].version, version->seq, error);
@@ -108,7 +109,7 @@ fdl_code fdl_log(fdl_repo *repo, const char *revision, size_t limit, fdl_log_cal
     if (code == FDL_OK)
         code = fdl_ahead_open(repo, limit, &w.ahead, error);
     if (code == FDL_OK)
-        code = add(&w, target.id, error);
+        code = add(&w, target.id, 0, error);
     if (code == FDL_OK)
         code = go(&w, limit, callback, data, error);
     clear(&w);
@@ -125,7 +126,9 @@ fdl_code fdl_log_all(fdl_repo *repo, size_t limit, fdl_log_callback callback, vo
     if (code == FDL_OK)
         code = fdl_ahead_open(repo, limit, &w.ahead, error);
     for (size_t i = 0; i < refs.count && code == FDL_OK; i++)
-        code = add(&w, refs.items[i].id, error);
+        fdl_ahead_start(w.ahead, refs.items[i].id);
+    for (size_t i = 0; i < refs.count && code == FDL_OK; i++)
+        code = add(&w, refs.items[i].id, 0, error);
     if (code == FDL_OK)
         code = go(&w, limit, callback, data, error);
     fdl_ref_list_clear(&refs);
