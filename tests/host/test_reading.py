@@ -4,10 +4,11 @@ import email
 import os
 import re
 import threading
+from pathlib import Path
 
 import pytest
 from harness import Lake, duck, fdl
-from host import Host
+from host import Host, wait_for
 
 FOREVER = "public, max-age=31536000, immutable"
 ODD_SUM = (30000, sum(range(1, 60000, 2)))
@@ -276,6 +277,61 @@ def test_only_the_layout_is_served(tmp_path, lake):
             answer = host.get(path)
             assert (answer.status, b"secret" in answer.body) in ((404, False), (405, False)), path
             assert answer.error in ("not_found", "unsupported") and answer.headers.get_content_type() == "application/json"
+
+
+def kept_open(host, file):
+    """Descriptors of the host that lead to the file, whatever its name is now."""
+    number = os.stat(file).st_ino
+    found = 0
+    for link in Path(f"/proc/{host.process.pid}/fd").iterdir():
+        try:
+            found += link.stat().st_ino == number
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def test_a_file_that_is_kept_open_is_answered_only_while_it_is_the_one_in_the_folder(tmp_path, lake):
+    """However it came to be another: by a rename as fdl does it, by an editor in place, by being removed or led elsewhere."""
+    lake.publish("CREATE TABLE lake.t AS SELECT 1 AS i")
+    ref, spare = lake.repo.folder / "refs" / "heads" / "main", tmp_path / "spare"
+    path, old = "/refs/heads/main", ref.read_text()
+    ids = [f"019a2f10-0c4d-7e88-a1b2-55c0d9e3f7{n:02x}\n" for n in range(60)]
+
+    def settle(host):
+        """A file is kept once its times are old enough to tell the next change."""
+        wait_for("being kept", lambda: host.get(path).body and kept_open(host, ref) == 1)
+
+    with Host(lake.repo.folder) as host:
+        settle(host)
+        for text in ids:
+            spare.write_text(text)
+            os.replace(spare, ref)
+            assert host.get(path).body.decode() == text
+        settle(host)
+        tags = {host.get(path).headers["ETag"]}
+        for text in ids:  # as many bytes, the same file, at once
+            ref.write_text(text)
+            answer = host.get(path)
+            assert answer.body.decode() == text
+            tags.add(answer.headers["ETag"])
+        assert len(tags) == len(ids)
+        settle(host)
+        assert host.get(path, **{"If-None-Match": host.get(path).headers["ETag"]}).status == 304
+        ref.rename(spare)
+        assert host.get(path).status == 404
+        ref.symlink_to(spare)
+        assert host.get(path).status == 404
+        ref.unlink()
+        ref.write_text(old)
+        assert host.get(path).body.decode() == old
+        settle(host)
+        for n in range(200):  # more than are kept
+            (ref.parent / f"b{n}").write_text(ids[n % len(ids)])
+            assert host.get(f"/refs/heads/b{n}").body.decode() == ids[n % len(ids)]
+        wait_for("files with old times", lambda: all(host.get(f"/refs/heads/b{n}").status == 200 for n in range(200)) and kept_open(host, ref.parent / "b199") == 1)
+        assert sum(kept_open(host, ref.parent / f"b{n}") for n in range(200)) <= 64
+        assert host.get(path).body.decode() == old
 
 
 def test_the_data_folder_may_lie_on_another_disk(tmp_path):
