@@ -1,10 +1,14 @@
-"""fdl serve beside nginx with one worker, on the same files, both without a log: a ref, and ranges of 256 KiB, with wrk at 16 and 256 connections."""
+"""fdl serve beside nginx with one worker, on the same files, both without a log: a ref, and ranges of 256 KiB, with wrk at 16 and 256 connections.
 
+Each server has one processor, and wrk another: with more threads than processors the slowest answers would be the scheduler's.
+"""
+
+import os
 import re
 import socket
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from measure import FDL, Row, attach_statement, duck, environment, fdl, median, take_turns
 from measure import run as run_program
@@ -20,6 +24,17 @@ request = function()
 end
 """
 UNITS = {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000}
+
+
+@contextmanager
+def on_processor(number):
+    """What is started here stays on one of the processors there are."""
+    all_of_them = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {sorted(all_of_them)[number % len(all_of_them)]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_of_them)
 
 
 @contextmanager
@@ -76,5 +91,9 @@ def run(bench):
     duck("execute", attach, "CREATE TABLE lake.t AS SELECT i, hash(i) AS h, hash(i + 1) AS k FROM range(4000000) t(i)")
     fdl("commit", work, "-m", "One large file", "--push")
     (bench.folder / "nginx").mkdir()
-    with serving(repo, bench.folder / "serve.log") as ours, Nginx(bench.folder / "nginx", repo, "keepalive_requests 1000000000;") as theirs:
-        yield from beside_nginx(bench, ours, theirs.url, repo)
+    with ExitStack() as servers:
+        with on_processor(0):
+            ours = servers.enter_context(serving(repo, bench.folder / "serve.log"))
+            theirs = servers.enter_context(Nginx(bench.folder / "nginx", repo, "keepalive_requests 1000000000;"))
+        with on_processor(1):
+            yield from beside_nginx(bench, ours, theirs.url, repo)

@@ -1,10 +1,12 @@
 /*
  * connections.c - a list of sockets.  A socket is shut down here, and closed by
- * the daemon alone, so its number cannot be another's by then.
+ * its daemon alone, so its number cannot be another's by then.
  */
 #include "host/connections.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "util/ident.h"
@@ -19,12 +21,35 @@ void fdl_host_connections_clear(fdl_host_connections *connections) {
     pthread_mutex_destroy(&connections->mutex);
 }
 
+static void write_address(const struct sockaddr *address, unsigned char out[16]) {
+    memset(out, 0, 16);
+    if (address && address->sa_family == AF_INET6)
+        memcpy(out, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+    else if (address && address->sa_family == AF_INET)
+        memcpy(out, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+}
+
+enum MHD_Result fdl_host_on_accept(void *connections, const struct sockaddr *address, socklen_t length) {
+    fdl_host_connections *list = connections;
+    unsigned char wanted[16];
+    size_t found = 0;
+    (void)length;
+    write_address(address, wanted);
+    pthread_mutex_lock(&list->mutex);
+    for (const fdl_host_connection *one = list->first; one; one = one->next)
+        found += memcmp(one->address, wanted, sizeof wanted) == 0;
+    pthread_mutex_unlock(&list->mutex);
+    return found < list->limit_per_address ? MHD_YES : MHD_NO;
+}
+
 static void add(fdl_host_connections *list, struct MHD_Connection *connection, void **socket_context) {
     fdl_host_connection *one;
     const union MHD_ConnectionInfo *info = fdl_mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (!info || fdl_alloc(&one, 1, sizeof *one, NULL) != FDL_OK)
         return; /* it lives without a clock, but for the daemon's */
     one->fd = info->connect_fd;
+    info = fdl_mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    write_address(info ? info->client_addr : NULL, one->address);
     one->waiting_since_ms = fdl_now_ms();
     pthread_mutex_lock(&list->mutex);
     one->next = list->first;

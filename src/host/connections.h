@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "fdl/error.h"
 #include "host/microhttpd.h"
@@ -20,10 +21,12 @@ typedef struct fdl_host_connection {
     struct fdl_host_connection *next;
     struct fdl_host_connection *previous;
     int fd;
+    unsigned char address[16];
     int64_t waiting_since_ms; /* for the end of a request's header; 0: one is being answered */
 } fdl_host_connection;
 
 typedef struct fdl_host_connections {
+    size_t limit_per_address;
     pthread_mutex_t mutex; /* guards what follows */
     fdl_host_connection *first;
     size_t count;
@@ -32,7 +35,8 @@ typedef struct fdl_host_connections {
 void fdl_host_connections_init(fdl_host_connections *connections);
 void fdl_host_connections_clear(fdl_host_connections *connections);
 
-/* The daemon's callback; `connections` is its first argument. */
+/* The daemons' callbacks; `connections` is their first argument.  The first tells whether an address may have one more. */
+enum MHD_Result fdl_host_on_accept(void *connections, const struct sockaddr *address, socklen_t length);
 void fdl_host_on_connection(void *connections, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode what);
 

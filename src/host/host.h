@@ -9,6 +9,7 @@
 #include "fdl/host.h"
 #include "host/connections.h"
 #include "host/hot.h"
+#include "host/loops.h"
 #include "host/metrics.h"
 #include "host/request.h"
 #include "host/root.h"
@@ -30,8 +31,8 @@ struct fdl_host {
     fdl_host_connections connections;
     fdl_host_pool *readers;
     fdl_host_pool *writers;
-    struct MHD_Daemon *daemon;
-    int listener;        /* ours until the daemon has it; else -1 */
+    fdl_host_loops loops;
+    int listener;        /* until the loops have theirs; then -1 */
     pthread_t sweeper;
     bool sweeping;
     atomic_size_t in_flight; /* requests whose headers are here and whose answer is not sent yet */

@@ -11,8 +11,8 @@
 #define FDL_MHD_SYMBOLS(USE) \
     USE(add_response_header) USE(create_response_from_buffer) USE(create_response_from_callback) \
     USE(create_response_from_fd_at_offset64) USE(destroy_response) USE(get_connection_info) \
-    USE(get_connection_values) USE(lookup_connection_value) USE(queue_response) USE(quiesce_daemon) \
-    USE(resume_connection) USE(start_daemon) USE(stop_daemon) USE(suspend_connection)
+    USE(get_connection_values) USE(get_daemon_info) USE(get_timeout) USE(lookup_connection_value) USE(queue_response) USE(quiesce_daemon) \
+    USE(resume_connection) USE(run) USE(start_daemon) USE(stop_daemon) USE(suspend_connection)
 
 typedef struct fdl_mhd_functions {
 #define FDL_MHD_SYMBOL(name) __typeof__(MHD_##name) *name;

@@ -302,7 +302,7 @@ static void run_on_worker(fdl_host_task *task, fdl_repo *repo) {
     make_answer(request);
     request->repo = NULL;
     request->state = FDL_REQUEST_ANSWERED;
-    fdl_mhd.resume_connection(request->connection);
+    fdl_host_resume(request->host, request->connection);
 }
 
 static enum MHD_Result on_complete(fdl_host_request *request) {
@@ -323,7 +323,7 @@ static enum MHD_Result on_complete(fdl_host_request *request) {
     fdl_fail(&error, FDL_BUSY, NULL, "this host has too much to do: try again in a few seconds");
     fdl_answer_error(request, 0, &error);
     request->state = FDL_REQUEST_ANSWERED;
-    fdl_mhd.resume_connection(request->connection);
+    fdl_host_resume(request->host, request->connection);
     return MHD_YES;
 }
 

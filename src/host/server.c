@@ -1,8 +1,8 @@
 /*
  * server.c - the host comes up, watches its connections, and goes down.
  *
- * libmicrohttpd's threads (epoll) talk to the clients; workers talk to the store;
- * one thread ends connections that take too long to ask.
+ * Loops talk to the clients; workers talk to the store; one thread ends
+ * connections that take too long to ask.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -19,7 +19,6 @@
 #include "host/listen.h"
 #include "util/file.h"
 #include "util/ident.h"
-#include "util/parallel.h"
 #include "util/text.h"
 
 #define DEFAULT_CONNECTIONS 4096
@@ -28,7 +27,6 @@
 #define DEFAULT_UPLOAD_BYTES ((uint64_t)5 << 30)
 #define DEFAULT_READERS 8
 #define WRITERS 4
-#define HEADER_LIMIT_BYTES (32u << 10) /* what a connection may keep in memory: its header and a piece of its body */
 #define KEY_FILE_LIMIT_BYTES (1u << 20)
 #define SPARE_FILES (64 + FDL_HOST_HOT_FILES)
 
@@ -117,58 +115,6 @@ static void *sweep(void *data) {
     return NULL;
 }
 
-/* ---- the daemon ---------------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 0))) static void note_line(void *data, const char *format, va_list arguments) {
-    const fdl_host *host = data;
-    char line[512];
-    if (vsnprintf(line, sizeof line, format, arguments) < 0)
-        return;
-    line[strcspn(line, "\n")] = '\0';
-    fdl_note(host->context, FDL_NOTE_DETAIL, "%s", line);
-}
-
-static unsigned thread_count(void) {
-    int processors = fdl_processors();
-    return processors < 2 ? 2 : processors > 8 ? 8 : (unsigned)processors;
-}
-
-static fdl_code start_daemon(fdl_host *host, const char *key, const char *certificate, fdl_error *error) {
-    const fdl_host_limits *limits = &host->options.limits;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)key},
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)certificate},
-        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"},
-        {MHD_OPTION_END, 0, NULL},
-    };
-    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    fdl_code code = fdl_mhd_open(error);
-    if (code != FDL_OK)
-        return code;
-    host->daemon = fdl_mhd.start_daemon(
-        flags | (key ? MHD_USE_TLS : 0), 0, NULL, NULL, fdl_host_on_request, host,
-        MHD_OPTION_EXTERNAL_LOGGER, note_line, host,
-        MHD_OPTION_LISTEN_SOCKET, host->listener,
-        MHD_OPTION_THREAD_POOL_SIZE, thread_count(),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_LIMIT_BYTES,
-        MHD_OPTION_CONNECTION_LIMIT, limits->connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->connections_per_address,
-        MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_URI_LOG_CALLBACK, fdl_host_on_target, host,
-        MHD_OPTION_NOTIFY_COMPLETED, fdl_host_on_end, host,
-        MHD_OPTION_NOTIFY_CONNECTION, fdl_host_on_connection, &host->connections,
-        MHD_OPTION_ARRAY, key ? tls : none, MHD_OPTION_END);
-    if (host->daemon)
-        return FDL_OK;
-    if (key)
-        return fdl_fail(error, FDL_FAILED, host->options.tls_key,
-                        "cannot serve with the certificate '%s' and the key '%s': are they PEM, and a pair?",
-                        host->options.tls_certificate, host->options.tls_key);
-    return fdl_fail(error, FDL_FAILED, NULL, "cannot start to serve at '%s'", host->url);
-}
-
 static fdl_code start_serving(fdl_host *host, fdl_error *error) {
     char *key = NULL, *certificate = NULL;
     size_t length;
@@ -179,9 +125,10 @@ static fdl_code start_serving(fdl_host *host, fdl_error *error) {
             code = fdl_file_read(host->options.tls_certificate, KEY_FILE_LIMIT_BYTES, &certificate, &length, error);
     }
     if (code == FDL_OK)
-        code = start_daemon(host, key, certificate, error);
+        code = fdl_host_loops_start(host, key, certificate, error);
     if (code == FDL_OK) {
-        host->listener = -1; /* the daemon's now */
+        close(host->listener); /* each loop has its own */
+        host->listener = -1;
         host->sweeping = pthread_create(&host->sweeper, NULL, sweep, host) == 0;
         code = host->sweeping ? FDL_OK : fdl_fail(error, FDL_FAILED, NULL, "cannot start a thread");
     }
@@ -224,6 +171,7 @@ fdl_code fdl_host_start(const fdl_context *context, const fdl_host_options *opti
     fdl_host_connections_init(&host->connections);
     fdl_host_hot_init(&host->hot);
     code = copy_options(host, options, error);
+    host->connections.limit_per_address = host->options.limits.connections_per_address;
     if (code == FDL_OK)
         fit_connections(host);
     if (code == FDL_OK)
@@ -260,11 +208,7 @@ static void stop_asking(fdl_host *host) {
     if (host->sweeping)
         pthread_join(host->sweeper, NULL);
     host->sweeping = false;
-    if (host->daemon) {
-        int listener = fdl_mhd.quiesce_daemon(host->daemon);
-        if (listener >= 0)
-            close(listener);
-    }
+    fdl_host_loops_close(&host->loops);
 }
 
 fdl_code fdl_host_stop(fdl_host *host, int wait_ms, fdl_error *error) {
@@ -280,9 +224,7 @@ fdl_code fdl_host_stop(fdl_host *host, int wait_ms, fdl_error *error) {
     idle = (!host->writers || fdl_host_pool_end(host->writers, rest)) && idle;
     if (!idle)
         return fdl_fail(error, FDL_BUSY, NULL, "work in the store did not end in time and was left");
-    if (host->daemon)
-        fdl_mhd.stop_daemon(host->daemon);
-    host->daemon = NULL;
+    fdl_host_loops_end(&host->loops);
     return FDL_OK;
 }
 

@@ -111,7 +111,7 @@ static void get_next(fdl_host_task *task, fdl_repo *repo) {
         fdl_note(s->host->context, FDL_NOTE_WARNING, "an answer breaks off: %s", error.message);
         s->failed = true;
     }
-    fdl_mhd.resume_connection(s->connection);
+    fdl_host_resume(s->host, s->connection);
 }
 
 /* Sends for the piece that begins at `offset`; the connection sleeps until it is here. */
@@ -122,7 +122,7 @@ static ssize_t wait_for(stream *s, uint64_t offset, uint64_t rest) {
     fdl_mhd.suspend_connection(s->connection);
     if (!fdl_host_pool_add(s->host->readers, &s->task)) {
         s->failed = true;
-        fdl_mhd.resume_connection(s->connection);
+        fdl_host_resume(s->host, s->connection);
     }
     return 0;
 }

@@ -1,7 +1,11 @@
 """Clients that mean harm, on bare sockets. The host answers or hangs up, stays up, and reads on for the others."""
 
+import os
 import re
+import signal
 import socket
+import time
+from pathlib import Path
 
 import pytest
 from harness import duck, fdl
@@ -214,3 +218,21 @@ def refused(plain):
         return True
     except BlockingIOError:
         return False
+
+
+@pytest.mark.parametrize("count", [128, 256])
+def test_as_many_requests_at_once_as_the_library_takes_at_a_time_are_all_answered(flights, count):
+    """libmicrohttpd takes 128 events at a time.  In one thread of a host that stood still meanwhile, they are there together."""
+    host = Host(flights.folder, "--idle", 5, "--max-per-address", 300)
+    host.words = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *host.words]
+    with host:
+        clients = [host.socket() for _ in range(count)]
+        wait_for("all connections", lambda: host.metric("fdl_connections") == count + 1)
+        time.sleep(0.2)  # the one that asked is gone too
+        host.process.send_signal(signal.SIGSTOP)
+        tasks = list(Path(f"/proc/{host.process.pid}/task").iterdir())
+        wait_for("standing still", lambda: all("\nState:\tT" in (task / "status").read_text() for task in tasks))
+        for client in clients:
+            client.sendall(request("/HEAD", "Connection: close"))
+        host.process.send_signal(signal.SIGCONT)
+        assert [statuses(drain(client)) for client in clients] == [[200]] * count
