@@ -29,17 +29,12 @@ static void write_address(const struct sockaddr *address, unsigned char out[16])
         memcpy(out, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
 }
 
-enum MHD_Result fdl_host_on_accept(void *connections, const struct sockaddr *address, socklen_t length) {
-    fdl_host_connections *list = connections;
-    unsigned char wanted[16];
+/* Under the lock. */
+static bool has_enough(const fdl_host_connections *list, const unsigned char address[16]) {
     size_t found = 0;
-    (void)length;
-    write_address(address, wanted);
-    pthread_mutex_lock(&list->mutex);
     for (const fdl_host_connection *one = list->first; one; one = one->next)
-        found += memcmp(one->address, wanted, sizeof wanted) == 0;
-    pthread_mutex_unlock(&list->mutex);
-    return found < list->limit_per_address ? MHD_YES : MHD_NO;
+        found += memcmp(one->address, address, sizeof one->address) == 0;
+    return found >= list->limit_per_address;
 }
 
 static void add(fdl_host_connections *list, struct MHD_Connection *connection, void **socket_context) {
@@ -52,6 +47,8 @@ static void add(fdl_host_connections *list, struct MHD_Connection *connection, v
     write_address(info ? info->client_addr : NULL, one->address);
     one->waiting_since_ms = fdl_now_ms();
     pthread_mutex_lock(&list->mutex);
+    if (has_enough(list, one->address))
+        (void)shutdown(one->fd, SHUT_RDWR);
     one->next = list->first;
     if (list->first)
         list->first->previous = one;

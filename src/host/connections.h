@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 #include "fdl/error.h"
 #include "host/microhttpd.h"
@@ -35,8 +34,7 @@ typedef struct fdl_host_connections {
 void fdl_host_connections_init(fdl_host_connections *connections);
 void fdl_host_connections_clear(fdl_host_connections *connections);
 
-/* The daemons' callbacks; `connections` is their first argument.  The first tells whether an address may have one more. */
-enum MHD_Result fdl_host_on_accept(void *connections, const struct sockaddr *address, socklen_t length);
+/* The daemons' callback; `connections` is its first argument.  One more than an address may have ends at once. */
 void fdl_host_on_connection(void *connections, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode what);
 

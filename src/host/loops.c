@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -38,13 +39,14 @@ static struct MHD_Daemon *make_daemon(fdl_host *host, int listener, const char *
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     return fdl_mhd.start_daemon(
-        flags | (key ? MHD_USE_TLS : 0), 0, fdl_host_on_accept, &host->connections, fdl_host_on_request, host,
+        flags | (key ? MHD_USE_TLS : 0), 0, NULL, NULL, fdl_host_on_request, host,
         MHD_OPTION_EXTERNAL_LOGGER, note_line, host,
         MHD_OPTION_LISTEN_SOCKET, listener,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_LIMIT_BYTES,
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
         MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, /* or it would not use sendfile */
         MHD_OPTION_URI_LOG_CALLBACK, fdl_host_on_target, host,
         MHD_OPTION_NOTIFY_COMPLETED, fdl_host_on_end, host,
         MHD_OPTION_NOTIFY_CONNECTION, fdl_host_on_connection, &host->connections,
@@ -71,12 +73,16 @@ static int rest_ms(struct MHD_Daemon *daemon) {
 
 static void *go_round(void *data) {
     fdl_host_loop *loop = data;
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     struct pollfd wanted[] = {{.fd = loop->events, .events = POLLIN}, {.fd = loop->nudge, .events = POLLIN}};
     while (!atomic_load(&loop->ending)) {
         eventfd_t ignored;
         (void)poll(wanted, 2, rest_ms(loop->daemon));
         if (wanted[1].revents)
-            (void)eventfd_read(loop->nudge, &ignored); /* before what it tells of is looked for */
+            (void)eventfd_read(loop->nudge, &ignored); /* before what it tells of is looked for in the round */
         fdl_mhd.run(loop->daemon);
     }
     return NULL;
@@ -86,7 +92,7 @@ static void nudge(const fdl_host_loop *loop) {
     (void)eventfd_write(loop->nudge, 1);
 }
 
-/* The daemon may have read its own notice of this already, and looks for what it tells of in its next round only. */
+/* A daemon whose thread is not its own is not woken by this. */
 void fdl_host_resume(fdl_host *host, struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = fdl_mhd.get_connection_info(connection, MHD_CONNECTION_INFO_DAEMON);
     const struct MHD_Daemon *daemon = info ? info->daemon : NULL;
