@@ -291,7 +291,9 @@ static fdl_code describe_origin(fdl_repo *repo, const fdl_location *found, bool 
     if (code == FDL_OK)
         code = choose_stamp(&work->stamp, error);
     memcpy(work->branch, found->target.branch, sizeof work->branch);
-    work->base = empty ? (fdl_base){.snapshot_id = -1} : fdl_base_of(&found->version);
+    work->base = (fdl_base){.snapshot_id = -1};
+    if (!empty)
+        work->base = fdl_base_of(&found->version);
     work->same_snapshot = -1;
     return code;
 }
