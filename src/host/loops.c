@@ -1,6 +1,7 @@
 /* loops.c - see loops.h. */
 #include "host/loops.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
+#include "util/file.h"
 #include "util/parallel.h"
 
 #define HEADER_LIMIT_BYTES (32u << 10) /* what a connection may keep in memory: its header and a piece of its body */
@@ -26,7 +28,7 @@ __attribute__((format(printf, 2, 0))) static void note_line(void *data, const ch
 
 /* ---- a daemon ------------------------------------------------------------------------ */
 
-/* `listener` is the daemon's once it is there. */
+/* `listener` is the daemon's from here on: a daemon that cannot start has closed it. */
 static struct MHD_Daemon *make_daemon(fdl_host *host, int listener, const char *key, const char *certificate) {
     const fdl_host_limits *limits = &host->options.limits;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
@@ -71,8 +73,23 @@ static int rest_ms(struct MHD_Daemon *daemon) {
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
+static unsigned connections_of(const fdl_host_loop *loop) {
+    const union MHD_DaemonInfo *info = fdl_mhd.get_daemon_info(loop->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info ? info->num_connections : 0;
+}
+
+/* In the loop's own thread: a daemon that is full takes its listener away too, and aborts if that was done meanwhile. */
+static void stop_listening(fdl_host_loop *loop) {
+    int listener = fdl_mhd.quiesce_daemon(loop->daemon);
+    if (listener >= 0)
+        close(listener);
+}
+
+/* A daemon that was full listens again when its next round begins: behind one that ended connections comes another at once. */
 static void *go_round(void *data) {
     fdl_host_loop *loop = data;
+    bool listens = true;
+    unsigned before = 0, now = 0;
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -80,10 +97,16 @@ static void *go_round(void *data) {
     struct pollfd wanted[] = {{.fd = loop->events, .events = POLLIN}, {.fd = loop->nudge, .events = POLLIN}};
     while (!atomic_load(&loop->ending)) {
         eventfd_t ignored;
-        (void)poll(wanted, 2, rest_ms(loop->daemon));
+        (void)poll(wanted, 2, now < before ? 0 : rest_ms(loop->daemon));
         if (wanted[1].revents)
             (void)eventfd_read(loop->nudge, &ignored); /* before what it tells of is looked for in the round */
+        if (listens && atomic_load(&loop->closing)) {
+            stop_listening(loop);
+            listens = false;
+        }
+        before = now;
         fdl_mhd.run(loop->daemon);
+        now = connections_of(loop);
     }
     return NULL;
 }
@@ -106,12 +129,15 @@ static fdl_code prepare(fdl_host *host, fdl_host_loop *loop, const char *key, co
                         fdl_error *error) {
     int listener = fcntl(host->listener, F_DUPFD_CLOEXEC, 0); /* each daemon closes its own */
     loop->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    loop->daemon = listener >= 0 && loop->nudge >= 0 ? make_daemon(host, listener, key, certificate) : NULL;
-    if (!loop->daemon) {
+    if (listener < 0 || loop->nudge < 0) {
+        int why = errno;
         if (listener >= 0)
             close(listener);
-        return cannot_serve(host, key != NULL, error);
+        return fdl_file_error(error, "serve at", host->url, why);
     }
+    loop->daemon = make_daemon(host, listener, key, certificate);
+    if (!loop->daemon)
+        return cannot_serve(host, key != NULL, error);
     const union MHD_DaemonInfo *info = fdl_mhd.get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (!info)
         return cannot_serve(host, false, error);
@@ -142,9 +168,8 @@ fdl_code fdl_host_loops_start(fdl_host *host, const char *key, const char *certi
 
 void fdl_host_loops_close(fdl_host_loops *loops) {
     for (size_t i = 0; i < loops->count; i++) {
-        int listener = loops->items[i].daemon ? fdl_mhd.quiesce_daemon(loops->items[i].daemon) : -1;
-        if (listener >= 0)
-            close(listener);
+        atomic_store(&loops->items[i].closing, true);
+        nudge(&loops->items[i]);
     }
 }
 

@@ -23,6 +23,7 @@ typedef struct fdl_host_loop {
     struct MHD_Daemon *daemon;
     int events; /* the daemon's, to wait for */
     int nudge;  /* an eventfd: something is to be done that is no event; -1: none */
+    atomic_bool closing; /* no new connections */
     atomic_bool ending;
     pthread_t thread;
     bool has_thread;

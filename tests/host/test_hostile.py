@@ -33,6 +33,24 @@ def still_reads(host):
         return con.execute("SELECT count(*) FROM lake.t").fetchone() == (30000,)
 
 
+def test_who_waits_while_all_places_are_taken_gets_the_next_one_that_is_free(flights):
+    """Also when all that were there leave at once, so that nothing else would wake the host."""
+    ask = request("/HEAD", "Connection: close")
+    with Host(flights.folder, "--max-connections", 8) as host:
+        taken = [host.socket() for _ in range(8)]
+        for plain in taken:
+            plain.sendall(request("/HEAD"))
+            assert statuses(plain.recv(65536)) == [200]
+        waiting = [host.socket() for _ in range(20)]
+        for plain in waiting:
+            plain.sendall(ask)
+        for plain in taken:
+            plain.close()
+        for plain in waiting:
+            with plain:
+                assert statuses(drain(plain)) == [200]
+
+
 def test_no_path_leads_out(host):
     """In every encoding: either it is refused, or there is nothing."""
     ups = ["..", "%2e%2e", "%2E.", ".%2e", "%252e%252e", "..%00", "..%c0%af", "%c0%ae%c0%ae", "..%5c", "..\\", "．．", "..;", "%uff0e%uff0e"]
