@@ -29,6 +29,7 @@
 #define WRITERS 4
 #define KEY_FILE_LIMIT_BYTES (1u << 20)
 #define SPARE_FILES (64 + FDL_HOST_HOT_FILES)
+#define FEWEST_FILES (2 * SPARE_FILES)
 
 /* ---- options ---------------------------------------------------------------------- */
 
@@ -90,17 +91,21 @@ static void free_options(fdl_host_options *own) {
 }
 
 /* Each connection may need a file beside its socket; running out of them would stop everybody. */
-static void fit_connections(fdl_host *host) {
+static fdl_code fit_connections(fdl_host *host, fdl_error *error) {
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY || files.rlim_cur < 4 * SPARE_FILES)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
+        return FDL_OK;
+    if (files.rlim_cur < FEWEST_FILES)
+        return fdl_fail(error, FDL_FAILED, NULL, "this process may open %llu files, and a host needs %d: 'ulimit -n' sets it",
+                        (unsigned long long)files.rlim_cur, FEWEST_FILES);
     unsigned fit = (unsigned)((files.rlim_cur - SPARE_FILES) / 2 < UINT32_MAX ? (files.rlim_cur - SPARE_FILES) / 2
                                                                                  : UINT32_MAX);
     if (fit >= host->options.limits.connections)
-        return;
+        return FDL_OK;
     fdl_note(host->context, FDL_NOTE_INFO, "at most %u connections: this process may open %llu files", fit,
              (unsigned long long)files.rlim_cur);
     host->options.limits.connections = fit;
+    return FDL_OK;
 }
 
 /* ---- the sweeper -------------------------------------------------------------------- */
@@ -173,7 +178,7 @@ fdl_code fdl_host_start(const fdl_context *context, const fdl_host_options *opti
     code = copy_options(host, options, error);
     host->connections.limit_per_address = host->options.limits.connections_per_address;
     if (code == FDL_OK)
-        fit_connections(host);
+        code = fit_connections(host, error);
     if (code == FDL_OK)
         code = fdl_host_tokens_open(&host->tokens, context, host->options.tokens, error);
     if (code == FDL_OK)

@@ -71,6 +71,23 @@ def test_ctrl_c_ends_it_too_and_the_port_is_free_again(flights):
         assert host.stop(signal.SIGINT) == 0
 
 
+def test_it_takes_no_more_connections_than_it_may_open_files(flights):
+    def limited(count):
+        words = ["sh", "-c", f'ulimit -n {count}; exec "$@"', "sh"]
+        host = Host(flights.folder, "--max-connections", 500)
+        host.words = words + host.words
+        return host
+
+    few = subprocess.run(limited(255).words, capture_output=True, text=True, env=clean_environment())
+    assert few.returncode == 1 and "255 files" in few.stderr
+    with limited(256) as host:
+        assert "at most 64 connections: this process may open 256 files" in "\n".join(host.lines)
+        idle = [host.socket() for _ in range(100)]  # more than have a place: the others wait
+        for plain in idle:
+            plain.close()
+        assert host.get("/HEAD").status == 200
+
+
 def test_the_text_log_is_a_line_a_request(flights):
     with Host(flights.folder, "--log", "text") as host:
         host.get("/HEAD")
