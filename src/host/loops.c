@@ -85,11 +85,20 @@ static void stop_listening(fdl_host_loop *loop) {
         close(listener);
 }
 
-/* A daemon that was full listens again when its next round begins: behind one that ended connections comes another at once. */
+/* After how many rounds that no event came before there is a rest: a body that is sent takes many of them. */
+static unsigned rounds_in_vain(fdl_host *host) {
+    return atomic_load(&host->in_flight) > 0 ? 256 : 16;
+}
+
+/*
+ * A daemon that was full listens again when its next round begins: behind one that ended connections comes another at
+ * once.  And it wants round after round while a client is silent in the middle of its TLS handshake: without rests, a
+ * processor would be lost to it.
+ */
 static void *go_round(void *data) {
     fdl_host_loop *loop = data;
     bool listens = true;
-    unsigned before = 0, now = 0;
+    unsigned before = 0, now = 0, in_vain = 0;
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -97,7 +106,10 @@ static void *go_round(void *data) {
     struct pollfd wanted[] = {{.fd = loop->events, .events = POLLIN}, {.fd = loop->nudge, .events = POLLIN}};
     while (!atomic_load(&loop->ending)) {
         eventfd_t ignored;
-        (void)poll(wanted, 2, now < before ? 0 : rest_ms(loop->daemon));
+        int ms = now < before ? 0 : rest_ms(loop->daemon);
+        bool rests = ms == 0 && in_vain >= rounds_in_vain(loop->host);
+        bool none = poll(wanted, 2, rests ? 1 : ms) == 0;
+        in_vain = none && ms == 0 && !rests ? in_vain + 1 : 0;
         if (wanted[1].revents)
             (void)eventfd_read(loop->nudge, &ignored); /* before what it tells of is looked for in the round */
         if (listens && atomic_load(&loop->closing)) {
@@ -128,6 +140,7 @@ void fdl_host_resume(fdl_host *host, struct MHD_Connection *connection) {
 static fdl_code prepare(fdl_host *host, fdl_host_loop *loop, const char *key, const char *certificate,
                         fdl_error *error) {
     int listener = fcntl(host->listener, F_DUPFD_CLOEXEC, 0); /* each daemon closes its own */
+    loop->host = host;
     loop->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (listener < 0 || loop->nudge < 0) {
         int why = errno;

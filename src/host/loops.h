@@ -20,6 +20,7 @@
 struct fdl_host;
 
 typedef struct fdl_host_loop {
+    struct fdl_host *host;
     struct MHD_Daemon *daemon;
     int events; /* the daemon's, to wait for */
     int nudge;  /* an eventfd: something is to be done that is no event; -1: none */

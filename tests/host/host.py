@@ -145,6 +145,9 @@ class Host:
         wait_for(f"line {count} of the log", lambda: len(self.log) >= count)
         return [json.loads(line) for line in self.log]
 
+    def processor_seconds(self):
+        return sum(map(int, Path(f"/proc/{self.process.pid}/stat").read_text().split()[13:15])) / os.sysconf("SC_CLK_TCK")
+
     def memory_kib(self):
         return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())[1])
 

@@ -127,6 +127,12 @@ def test_https(flights, tmp_path, data_file):
         original = (flights.folder / data_file).read_bytes()
         assert host.get(f"/{data_file}").body == original
         assert host.get(f"/{data_file}", Range="bytes=100-200,5-9").status == 206
+        with host.socket() as silent:  # in the middle of its handshake: that costs no processor
+            silent.sendall(b"\x16\x03\x01")
+            assert host.get("/HEAD").status == 200
+            before = host.processor_seconds()
+            time.sleep(1)
+            assert host.processor_seconds() - before < 0.5
         answer = fdl("url", host.url, env={"AWS_CA_BUNDLE": None, "CURL_CA_BUNDLE": None, "SSL_CERT_FILE": certificate})
         assert answer.stdout.strip() == f"{host.url}versions/{flights.head()}/ducklake.duckdb"
     broken = serve_once(flights.folder, "--tls-cert", key, "--tls-key", key, "--listen", "127.0.0.1:0")
