@@ -36,8 +36,8 @@ static bool same_time(struct timespec a, struct timespec b) {
 }
 
 static bool same_file(const struct stat *a, const struct stat *b) {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode && a->st_size == b->st_size &&
-           same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode && a->st_nlink == b->st_nlink &&
+           a->st_size == b->st_size && same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
 }
 
 /* Under the lock: while the file is open, no other can have its number. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -136,10 +137,24 @@ fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd,
     return fdl_file_error(error, "read", key, why);
 }
 
+static struct timespec time_of(struct statx_timestamp at) {
+    return (struct timespec){.tv_sec = at.tv_sec, .tv_nsec = at.tv_nsec};
+}
+
 bool fdl_host_root_look(const fdl_host_root *root, const char *key, struct stat *info) {
     const char *path;
+    struct statx now;
     int start = start_of(root, key, &path);
-    return fstatat(start, path, info, AT_SYMLINK_NOFOLLOW) == 0;
+    if (statx(start, path, AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &now) != 0)
+        return false;
+    *info = (struct stat){.st_dev = makedev(now.stx_dev_major, now.stx_dev_minor),
+                          .st_ino = now.stx_ino,
+                          .st_mode = now.stx_mode,
+                          .st_nlink = now.stx_nlink,
+                          .st_size = (off_t)now.stx_size,
+                          .st_mtim = time_of(now.stx_mtime),
+                          .st_ctim = time_of(now.stx_ctime)};
+    return true;
 }
 
 fdl_code fdl_host_root_check(const fdl_host_root *root, const char *key, fdl_error *error) {

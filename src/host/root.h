@@ -25,7 +25,11 @@ void fdl_host_root_close(fdl_host_root *root);
 /* Opens the object to read, and looks at it; the caller closes `*fd`.  FDL_NOT_FOUND: no such file, or a symlink on the way. */
 fdl_code fdl_host_root_file(const fdl_host_root *root, const char *key, int *fd, struct stat *info, fdl_error *error);
 
-/* What lies at the key at this moment, a symlink as itself; those on the way are followed. */
+/*
+ * What lies at the key at this moment, a symlink as itself; those on the way are followed.  A network's file system is
+ * asked anew, as when a file is opened, and not what it remembers for up to a minute.  Device, number, mode, links, size
+ * and times are told.
+ */
 bool fdl_host_root_look(const fdl_host_root *root, const char *key, struct stat *info);
 
 /* For those who write through the store: FDL_REFUSED when a symlink on the way to the key leads elsewhere. */
