@@ -87,7 +87,7 @@ static void stop_listening(fdl_host_loop *loop) {
 
 /* After how many rounds that no event came before there is a rest: a body that is sent takes many of them. */
 static unsigned rounds_in_vain(fdl_host *host) {
-    return atomic_load(&host->in_flight) > 0 ? 256 : 16;
+    return atomic_load(&host->in_flight) > 0 ? 1024 : 16;
 }
 
 /*
