@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "repo/ancestors.h"
 #include "util/parallel.h"
@@ -11,11 +12,14 @@
 #define WINDOW 256
 #define FILES 2 /* of a version */
 #define ROUND_LIMIT 128 /* versions */
+#define LATE_MS 900 /* a connection that found the server's queue full is asked for again after a second */
+#define FEW_JOBS 6  /* as browsers keep to: the queue of the smallest servers holds as many */
 #define FIRST INT64_MAX /* the number of who is read before all that is named */
 
 struct fdl_ahead_hints {
     fdl_repo *repo;
     int jobs;
+    int64_t quickest_ms; /* round */
     size_t left;   /* steps that the walk may still take */
     int64_t highest, lowest; /* numbers that the walk needs next, and may need soon */
     fdl_ahead_slot slots[WINDOW];
@@ -31,6 +35,7 @@ fdl_code fdl_ahead_hints_open(fdl_repo *repo, size_t count, int jobs, fdl_ahead_
         return code;
     hints->repo = repo;
     hints->jobs = jobs;
+    hints->quickest_ms = INT64_MAX;
     hints->left = count > 0 ? count - 1 : SIZE_MAX;
     hints->highest = hints->lowest = FIRST;
     *out = hints;
@@ -113,6 +118,20 @@ static fdl_ahead_slot *highest(fdl_ahead_hints *hints) {
     return best;
 }
 
+static int64_t elapsed_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A server that lets some of a round wait for a second gets fewer at once from then on. */
+static void adapt(fdl_ahead_hints *hints, int64_t took_ms) {
+    if (took_ms < hints->quickest_ms)
+        hints->quickest_ms = took_ms;
+    if (took_ms - hints->quickest_ms >= LATE_MS && hints->jobs > FEW_JOBS)
+        hints->jobs = hints->jobs / 2 > FEW_JOBS ? hints->jobs / 2 : FEW_JOBS;
+}
+
 static fdl_code read_round(fdl_ahead_hints *hints, fdl_ahead_slot *first, fdl_error *error) {
     size_t width = (size_t)hints->jobs / FILES;
     hints->round_count = 0;
@@ -122,7 +141,9 @@ static fdl_code read_round(fdl_ahead_hints *hints, fdl_ahead_slot *first, fdl_er
         if (hints->round_count >= width || hints->round_count == ROUND_LIMIT)
             break;
     }
+    int64_t began_ms = elapsed_ms();
     fdl_code code = fdl_parallel(FILES * hints->round_count, hints->jobs, read_file, hints, error);
+    adapt(hints, elapsed_ms() - began_ms);
     for (size_t i = 0; i < hints->round_count; i++)
         if (hints->round[i]->has_version)
             hints->round[i]->seq = hints->round[i]->version.seq;

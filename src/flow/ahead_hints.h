@@ -5,6 +5,8 @@
  * are many lines to go down side by side.  Reading goes in rounds: when the walk comes to a record that was not read, that
  * one is, and with it the highest numbers that were named and not read yet, as many as wait side by side.
  *
+ * A small server, Python's for one, queues six connections and lets what comes beyond wait for a second: rounds get narrower there.
+ *
  * What is named may be a lie.  It is read in vain then, within the window; the walk asks for parents alone, and each round
  * reads the one it asks for, so there are never more rounds than versions.
  */

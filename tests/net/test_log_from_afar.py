@@ -88,6 +88,34 @@ def test_a_long_history_takes_far_fewer_waits_than_it_has_versions(waits_proxy, 
     assert shown == 800 and requests <= 2 * 900 and waits < 800 / 2, (requests, waits)
 
 
+class SmallServer(FaultProxy):
+    """Lets everyone beyond six at once wait for a second, as Linux does where a server's queue is short."""
+
+    def reset(self):
+        super().reset()
+        self.under_way = self.late = 0
+
+    def forward(self, method, request, seen):
+        with self.lock:
+            self.under_way += 1
+            late = self.under_way > 6
+            self.late += late
+        time.sleep(1 if late else HOLD_SECONDS)
+        try:
+            return super().forward(method, request, seen)
+        finally:
+            with self.lock:
+                self.under_way -= 1
+
+
+def test_a_server_of_short_queues_is_asked_for_less_at_once(nginx, served):
+    repo = history(served / "repo", [version_id(number) for number in range(1, 301)])
+    name_ancestors(repo, lambda record: [version_id(number) for number in last_ones(record["seq"])])
+    with SmallServer(nginx.port) as proxy:
+        assert len(fdl("log", f"{proxy.url}/repo", "--json").json["versions"]) == 300
+        assert 0 < proxy.late <= 32 + 16 + 8, proxy.late
+
+
 LIES = {
     "none": lambda record, ids: [],
     "what there is not": lambda record, ids: [str(uuid.uuid4()) for _ in range(15)],
