@@ -344,7 +344,7 @@ typedef struct download {
     fdl_sha256 hash;
     uint64_t size_bytes;
     uint64_t begun_bytes; /* that the disk was told to begin with */
-    bool passing; /* neither hashed nor kept: the disk need not have it */
+    bool passing; /* no hash is asked for */
     uint64_t limit_bytes;
     fdl_moved moved;
     void *moved_data;
@@ -361,7 +361,7 @@ static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl
     fdl_code code = d->passing ? FDL_OK : fdl_sha256_add(&d->hash, bytes, length, error);
     if (code == FDL_OK)
         code = fdl_fd_write(d->fd, d->path, bytes, length, error);
-    if (code == FDL_OK && !d->passing && d->size_bytes - d->begun_bytes >= SYNC_PIECE_BYTES) {
+    if (code == FDL_OK && d->size_bytes - d->begun_bytes >= SYNC_PIECE_BYTES) {
         fdl_fd_sync_begin(d->fd, d->begun_bytes, d->size_bytes - d->begun_bytes);
         d->begun_bytes = d->size_bytes;
     }
