@@ -43,7 +43,7 @@ set(main_sources ${test_sources})
 list(FILTER main_sources INCLUDE REGEX "(^|/)test_[^/]*$")
 
 # Programs that start threads, or whose flows do: what the thread sanitizer looks at (make check-threads).
-set(threaded store/test_folder_race store/test_memory unit/flow/test_clone unit/store/test_promises unit/util/test_file
+set(threaded store/test_folder_race store/test_memory unit/catalog/test_duck unit/flow/test_clone unit/store/test_promises unit/util/test_file
     unit/util/test_ident unit/util/test_parallel)
 add_custom_target(threaded)
 
