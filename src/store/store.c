@@ -336,6 +336,7 @@ fdl_code fdl_store_read(fdl_store *store, const char *key, size_t limit_bytes, c
 }
 
 #define SYNC_PIECE_BYTES ((uint64_t)8 << 20)
+#define WRITE_PIECE_BYTES ((size_t)64 << 10) /* a transfer brings 16 KiB at a time, and a file system likes to have more */
 
 typedef struct download {
     const char *key;
@@ -343,12 +344,26 @@ typedef struct download {
     int fd;
     fdl_sha256 hash;
     uint64_t size_bytes;
+    char *piece; /* came, and is not written yet */
+    size_t piece_length;
+    uint64_t written_bytes;
     uint64_t begun_bytes; /* that the disk was told to begin with */
     bool passing; /* no hash is asked for */
     uint64_t limit_bytes;
     fdl_moved moved;
     void *moved_data;
 } download;
+
+static fdl_code write_piece(download *d, fdl_error *error) {
+    fdl_code code = fdl_fd_write(d->fd, d->path, d->piece, d->piece_length, error);
+    d->written_bytes += d->piece_length;
+    d->piece_length = 0;
+    if (code == FDL_OK && d->written_bytes - d->begun_bytes >= SYNC_PIECE_BYTES) {
+        fdl_fd_sync_begin(d->fd, d->begun_bytes, d->written_bytes - d->begun_bytes);
+        d->begun_bytes = d->written_bytes;
+    }
+    return code;
+}
 
 static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl_error *error) {
     download *d = data;
@@ -359,18 +374,26 @@ static fdl_code download_piece(void *data, const void *bytes, size_t length, fdl
     if (d->moved)
         d->moved(d->moved_data, (int64_t)length);
     fdl_code code = d->passing ? FDL_OK : fdl_sha256_add(&d->hash, bytes, length, error);
-    if (code == FDL_OK)
-        code = fdl_fd_write(d->fd, d->path, bytes, length, error);
-    if (code == FDL_OK && d->size_bytes - d->begun_bytes >= SYNC_PIECE_BYTES) {
-        fdl_fd_sync_begin(d->fd, d->begun_bytes, d->size_bytes - d->begun_bytes);
-        d->begun_bytes = d->size_bytes;
+    while (code == FDL_OK && length > 0) {
+        size_t room = WRITE_PIECE_BYTES - d->piece_length, taken = length < room ? length : room;
+        memcpy(d->piece + d->piece_length, bytes, taken);
+        d->piece_length += taken;
+        bytes = (const char *)bytes + taken;
+        length -= taken;
+        if (d->piece_length == WRITE_PIECE_BYTES)
+            code = write_piece(d, error);
     }
     return code;
 }
 
 /* All of it has come. */
 static fdl_code get_whole(fdl_store *store, const char *key, download *d, fdl_object *found, fdl_error *error) {
-    fdl_code code = fdl_store_get(store, key, NULL, download_piece, d, found, error);
+    fdl_code code = fdl_alloc(&d->piece, 1, WRITE_PIECE_BYTES, error);
+    if (code == FDL_OK)
+        code = fdl_store_get(store, key, NULL, download_piece, d, found, error);
+    if (code == FDL_OK)
+        code = write_piece(d, error);
+    free(d->piece);
     if (code == FDL_OK && d->size_bytes != found->size_bytes)
         code = fdl_fail(error, FDL_FAILED, key, "'%s' came with %llu bytes instead of %llu; try again", key,
                         (unsigned long long)d->size_bytes, (unsigned long long)found->size_bytes);
