@@ -191,10 +191,14 @@ static fdl_code fetch(void *data, fdl_error *error) {
     return FDL_OK;
 }
 
-/* Behind a full chunk there are likely more: DuckDB makes them while the caller reads this one. */
+void fdl_duck_stream_read_ahead(fdl_duck_stream *stream) {
+    stream->reads_ahead = true;
+}
+
+/* Behind a full chunk there are likely more. */
 static void fetch_ahead(fdl_duck_stream *stream) {
     const fdl_duck_batch *batch = &stream->batches[stream->current];
-    if (stream->is_over || batch->count == 0 ||
+    if (!stream->reads_ahead || stream->is_over || batch->count == 0 ||
         stream->api->data_chunk_get_size(batch->chunks[batch->count - 1]) < stream->api->vector_size())
         return;
     stream->batch_size = FDL_DUCK_BATCH;

@@ -149,7 +149,8 @@ typedef struct fdl_duck_stream {
     fdl_duck_chunk chunk; /* the current one */
     uint64_t column_count;
 
-    /* One is read while the other is fetched, once a result has turned out to be long. */
+    /* With `reads_ahead`, one is read while the other is fetched, once a result has turned out to be long. */
+    bool reads_ahead;
     fdl_duck_batch batches[2];
     size_t current;
     size_t batch_size;
@@ -163,6 +164,8 @@ typedef struct fdl_duck_stream {
  * filled on failure too, and stays where it is; close it in every case.
  */
 fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *out, fdl_error *error);
+/* Before the first chunk: DuckDB makes the next ones while the caller reads, and up to 16 are held. */
+void fdl_duck_stream_read_ahead(fdl_duck_stream *stream);
 /* The next chunk in stream->chunk, which belongs to the stream; `*rows` is 0 at the end. */
 fdl_code fdl_duck_stream_next(fdl_duck_stream *stream, uint64_t *rows, fdl_error *error);
 void fdl_duck_stream_close(fdl_duck_stream *stream);

@@ -283,8 +283,10 @@ fdl_code fdl_thaw_copy(sqlite3 *db, fdl_thaw_source *source, const fdl_lake_tabl
     fdl_buf_init(&source->url, PATH_LIMIT_BYTES);
     memset(&source->stream, 0, sizeof source->stream);
     fdl_code code = open_stream(source, error);
-    if (code == FDL_OK)
+    if (code == FDL_OK) {
+        fdl_duck_stream_read_ahead(&source->stream);
         code = insert_all(db, source, error);
+    }
     if (source->stream.api != NULL)
         fdl_duck_stream_close(&source->stream);
     fdl_buf_clear(&source->key);
