@@ -166,7 +166,6 @@ fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *
     if (out->api->execute_prepared_streaming(out->statement, &out->result) != FDL_DUCK_SUCCESS)
         return fdl_duck_fail(error, out->api->result_error(&out->result));
     out->column_count = out->api->column_count(&out->result);
-    out->batch_size = 1;
     return FDL_OK;
 }
 
@@ -174,8 +173,9 @@ fdl_code fdl_duck_stream_open(fdl_duck *duck, const char *sql, fdl_duck_stream *
 static fdl_code fetch(void *data, fdl_error *error) {
     fdl_duck_stream *stream = data;
     fdl_duck_batch *batch = &stream->batches[!stream->current];
+    size_t wanted = stream->is_ahead ? FDL_DUCK_BATCH : 1;
     *batch = (fdl_duck_batch){0};
-    while (!stream->is_over && batch->count < stream->batch_size) {
+    while (!stream->is_over && batch->count < wanted) {
         fdl_duck_chunk chunk = stream->api->fetch_chunk(stream->result);
         const char *said = chunk == NULL ? stream->api->result_error(&stream->result) : NULL;
         stream->is_over = chunk == NULL; /* to ask once more would be an error */
@@ -201,7 +201,6 @@ static void fetch_ahead(fdl_duck_stream *stream) {
     if (!stream->reads_ahead || stream->is_over || batch->count == 0 ||
         stream->api->data_chunk_get_size(batch->chunks[batch->count - 1]) < stream->api->vector_size())
         return;
-    stream->batch_size = FDL_DUCK_BATCH;
     stream->is_ahead = true;
     fdl_aside_start(&stream->ahead, fetch, stream);
 }

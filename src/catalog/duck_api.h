@@ -153,7 +153,6 @@ typedef struct fdl_duck_stream {
     bool reads_ahead;
     fdl_duck_batch batches[2];
     size_t current;
-    size_t batch_size;
     bool is_over; /* all of it has been fetched */
     fdl_aside ahead;
     bool is_ahead;

@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "util/ident.h"
 #include "util/text.h"
 
 enum {
@@ -18,12 +18,6 @@ enum {
     TERMINAL_EACH_MS = 100,
     PLAIN_EACH_MS = 10000,
 };
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* "45 s", "3:07", "2:15:00" */
 static void write_duration(uint64_t seconds, char out[32]) {
@@ -60,7 +54,7 @@ void cli_progress_clear(cli *c) {
 void cli_progress(void *data, const fdl_progress *now) {
     cli *c = data;
     char line[200];
-    int64_t time_ms = now_ms();
+    int64_t time_ms = fdl_steady_ms();
     bool terminal = isatty(STDERR_FILENO) != 0;
     if (c->quiet)
         return;

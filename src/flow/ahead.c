@@ -108,10 +108,8 @@ fdl_code fdl_ahead_open(fdl_repo *repo, size_t count, fdl_ahead **out, fdl_error
 }
 
 static void slots_clear(fdl_ahead *ahead) {
-    for (size_t i = 0; i < ahead->slot_count; i++) {
-        fdl_version_clear(&ahead->slots[i].version);
-        fdl_expiry_clear(&ahead->slots[i].expiry);
-    }
+    for (size_t i = 0; i < ahead->slot_count; i++)
+        fdl_ahead_slot_clear(&ahead->slots[i]);
     memset(ahead->slots, 0, ahead->slot_count * sizeof *ahead->slots);
     ahead->slot_count = ahead->taken = 0;
 }
@@ -127,16 +125,10 @@ void fdl_ahead_free(fdl_ahead *ahead) {
 
 /* ---- reading ahead ------------------------------------------------------------- */
 
-/* A failure is met again, and told, when the walk comes by: it may never. */
 static fdl_code read_one(void *data, size_t index, fdl_error *error) {
     fdl_ahead *ahead = data;
-    slot *s = &ahead->slots[index / 2];
-    if (index % 2 == 0)
-        s->has_version = fdl_version_read(ahead->repo, s->id, &s->version, error) == FDL_OK;
-    else if (s->may_be_marked)
-        s->has_expiry = fdl_expiry_read(ahead->repo, s->id, &s->expiry, error) == FDL_OK;
-    else
-        s->has_expiry = true;
+    (void)error;
+    fdl_ahead_slot_read(ahead->repo, &ahead->slots[index / FDL_AHEAD_FILES], index % FDL_AHEAD_FILES);
     return FDL_OK;
 }
 
@@ -161,7 +153,7 @@ static fdl_code fill(fdl_ahead *ahead, const char *id, fdl_error *error) {
         memcpy(s->id, at ? at->id : id, sizeof s->id);
         s->may_be_marked = at ? at->marked : true;
     } while (at && at-- > ahead->listed && ahead->slot_count <= before && ahead->slot_count < ahead->depth);
-    return fdl_parallel(2 * ahead->slot_count, jobs(ahead), read_one, ahead, error);
+    return fdl_parallel(FDL_AHEAD_FILES * ahead->slot_count, jobs(ahead), read_one, ahead, error);
 }
 
 /* Mostly behind the last one that was taken. */

@@ -3,18 +3,34 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "repo/ancestors.h"
+#include "util/ident.h"
 #include "util/parallel.h"
 #include "util/text.h"
 
 #define WINDOW 256
-#define FILES 2 /* of a version */
 #define ROUND_LIMIT 128 /* versions */
 #define LATE_MS 900 /* a connection that found the server's queue full is asked for again after a second */
 #define FEW_JOBS 6  /* as browsers keep to: the queue of the smallest servers holds as many */
 #define FIRST INT64_MAX /* the number of who is read before all that is named */
+
+/* ---- one version --------------------------------------------------------------- */
+
+void fdl_ahead_slot_read(fdl_repo *repo, fdl_ahead_slot *slot, size_t file) {
+    fdl_error unread;
+    if (file == 0)
+        slot->has_version = fdl_version_read(repo, slot->id, &slot->version, &unread) == FDL_OK;
+    else
+        slot->has_expiry = !slot->may_be_marked || fdl_expiry_read(repo, slot->id, &slot->expiry, &unread) == FDL_OK;
+}
+
+void fdl_ahead_slot_clear(fdl_ahead_slot *slot) {
+    fdl_version_clear(&slot->version);
+    fdl_expiry_clear(&slot->expiry);
+}
+
+/* ---- all that are kept ----------------------------------------------------------- */
 
 struct fdl_ahead_hints {
     fdl_repo *repo;
@@ -42,14 +58,9 @@ fdl_code fdl_ahead_hints_open(fdl_repo *repo, size_t count, int jobs, fdl_ahead_
     return FDL_OK;
 }
 
-static void clear(fdl_ahead_slot *slot) {
-    fdl_version_clear(&slot->version);
-    fdl_expiry_clear(&slot->expiry);
-}
-
 void fdl_ahead_hints_free(fdl_ahead_hints *hints) {
     for (size_t i = 0; hints && i < hints->count; i++)
-        clear(&hints->slots[i]);
+        fdl_ahead_slot_clear(&hints->slots[i]);
     free(hints);
 }
 
@@ -72,7 +83,7 @@ static fdl_ahead_slot *room(fdl_ahead_hints *hints, int64_t seq) {
             lowest = &hints->slots[i];
     if (lowest->seq >= seq)
         return NULL;
-    clear(lowest);
+    fdl_ahead_slot_clear(lowest);
     return lowest;
 }
 
@@ -80,7 +91,7 @@ static void name(fdl_ahead_hints *hints, const char id[FDL_ID_BYTES], int64_t se
     fdl_ahead_slot *slot = seq >= hints->lowest && !known(hints, id) ? room(hints, seq) : NULL;
     if (!slot)
         return;
-    *slot = (fdl_ahead_slot){.seq = seq};
+    *slot = (fdl_ahead_slot){.seq = seq, .may_be_marked = true};
     memcpy(slot->id, id, sizeof slot->id);
 }
 
@@ -102,12 +113,9 @@ static void name_ancestors(fdl_ahead_hints *hints, const fdl_version *version) {
 
 static fdl_code read_file(void *data, size_t index, fdl_error *error) {
     fdl_ahead_hints *hints = data;
-    fdl_ahead_slot *slot = hints->round[index / FILES];
-    if (index % FILES == 0)
-        slot->has_version = fdl_version_read(hints->repo, slot->id, &slot->version, error) == FDL_OK;
-    else
-        slot->has_expiry = fdl_expiry_read(hints->repo, slot->id, &slot->expiry, error) == FDL_OK;
-    return FDL_OK; /* a failure is met again, and told, when the walk comes by: it may never */
+    (void)error;
+    fdl_ahead_slot_read(hints->repo, hints->round[index / FDL_AHEAD_FILES], index % FDL_AHEAD_FILES);
+    return FDL_OK;
 }
 
 static fdl_ahead_slot *highest(fdl_ahead_hints *hints) {
@@ -116,12 +124,6 @@ static fdl_ahead_slot *highest(fdl_ahead_hints *hints) {
         if (!hints->slots[i].asked && (!best || hints->slots[i].seq > best->seq))
             best = &hints->slots[i];
     return best;
-}
-
-static int64_t elapsed_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* A server that lets some of a round wait for a second gets fewer at once from then on. */
@@ -133,7 +135,7 @@ static void adapt(fdl_ahead_hints *hints, int64_t took_ms) {
 }
 
 static fdl_code read_round(fdl_ahead_hints *hints, fdl_ahead_slot *first, fdl_error *error) {
-    size_t width = (size_t)hints->jobs / FILES;
+    size_t width = (size_t)hints->jobs / FDL_AHEAD_FILES;
     hints->round_count = 0;
     for (fdl_ahead_slot *next = first; next; next = highest(hints)) {
         next->asked = true;
@@ -141,9 +143,9 @@ static fdl_code read_round(fdl_ahead_hints *hints, fdl_ahead_slot *first, fdl_er
         if (hints->round_count >= width || hints->round_count == ROUND_LIMIT)
             break;
     }
-    int64_t began_ms = elapsed_ms();
-    fdl_code code = fdl_parallel(FILES * hints->round_count, hints->jobs, read_file, hints, error);
-    adapt(hints, elapsed_ms() - began_ms);
+    int64_t began_ms = fdl_steady_ms();
+    fdl_code code = fdl_parallel(FDL_AHEAD_FILES * hints->round_count, hints->jobs, read_file, hints, error);
+    adapt(hints, fdl_steady_ms() - began_ms);
     for (size_t i = 0; i < hints->round_count; i++)
         if (hints->round[i]->has_version)
             hints->round[i]->seq = hints->round[i]->version.seq;
@@ -157,7 +159,7 @@ static void forget_what_lies_above(fdl_ahead_hints *hints) {
     for (size_t i = hints->count; i-- > 0;) {
         if (hints->slots[i].seq <= hints->highest)
             continue;
-        clear(&hints->slots[i]);
+        fdl_ahead_slot_clear(&hints->slots[i]);
         hints->slots[i] = hints->slots[--hints->count];
     }
 }

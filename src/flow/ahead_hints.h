@@ -26,6 +26,11 @@ typedef struct fdl_ahead_slot {
     fdl_expiry expiry;
 } fdl_ahead_slot;
 
+/* Reads one of the two; may go on for both side by side.  A failure is met again, and told, when the walk comes by: it may never. */
+#define FDL_AHEAD_FILES 2
+void fdl_ahead_slot_read(fdl_repo *repo, fdl_ahead_slot *slot, size_t file);
+void fdl_ahead_slot_clear(fdl_ahead_slot *slot);
+
 typedef struct fdl_ahead_hints fdl_ahead_hints;
 
 /* `count` versions will be asked for at most, 0: all there are; `jobs` files are read side by side. */

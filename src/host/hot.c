@@ -4,10 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/ident.h"
+#include "util/file.h"
 #include "util/text.h"
-
-#define YOUNG_MS 50 /* file systems' clocks tick in up to 10 */
 
 void fdl_host_hot_init(fdl_host_hot *hot) {
     for (size_t i = 0; i < FDL_HOST_HOT_FILES; i++) {
@@ -61,15 +59,12 @@ bool fdl_host_hot_find(fdl_host_hot *hot, const fdl_host_root *root, const char 
     return found;
 }
 
-static bool is_old(struct timespec time) {
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000 < fdl_now_ms() - YOUNG_MS;
-}
-
 void fdl_host_hot_keep(fdl_host_hot *hot, const char *key, int *fd, const struct stat *info, const fdl_object *object,
                        const fdl_buf *small) {
     fdl_host_hot_file *file = place_of(hot, key);
     if (!small->data || small->length > FDL_HOST_HOT_BYTES || (uint64_t)info->st_size != small->length ||
-        !is_old(info->st_mtim) || !is_old(info->st_ctim) || strlen(key) >= sizeof file->key)
+        !fdl_file_time_tells(info->st_mtim.tv_sec, info->st_mtim.tv_nsec) ||
+        !fdl_file_time_tells(info->st_ctim.tv_sec, info->st_ctim.tv_nsec) || strlen(key) >= sizeof file->key)
         return;
     pthread_mutex_lock(&file->lock);
     if (file->fd >= 0)

@@ -330,10 +330,9 @@ static fdl_code take_name(const fdl_store *store, const char *key, staged *s, bo
  * so young that another could have taken its place, its number and its time.
  */
 static bool identify(const char *path, fdl_folder_id *id) {
-    enum { YOUNG_MS = 50 }; /* file systems' clocks tick in up to 10 */
     struct statx info;
     if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0 || !(info.stx_mask & STATX_BTIME) ||
-        info.stx_btime.tv_sec * 1000 + info.stx_btime.tv_nsec / 1000000 > fdl_now_ms() - YOUNG_MS)
+        !fdl_file_time_tells(info.stx_btime.tv_sec, info.stx_btime.tv_nsec))
         return false;
     *id = (fdl_folder_id){.device = (uint64_t)info.stx_dev_major << 32 | info.stx_dev_minor,
                           .inode = info.stx_ino,

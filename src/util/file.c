@@ -93,6 +93,11 @@ fdl_code fdl_fd_sync(int fd, const char *path, fdl_error *error) {
     return FDL_OK;
 }
 
+bool fdl_file_time_tells(int64_t seconds, int64_t nanoseconds) {
+    enum { YOUNG_MS = 50 };
+    return seconds * 1000 + nanoseconds / 1000000 < fdl_now_ms() - YOUNG_MS;
+}
+
 void fdl_fd_sync_begin(int fd, uint64_t offset_bytes, uint64_t length_bytes) {
     (void)sync_file_range(fd, (off_t)offset_bytes, (off_t)length_bytes, SYNC_FILE_RANGE_WRITE);
 }
@@ -417,14 +422,8 @@ static bool still_named(int fd, const char *path) {
            opened.st_dev == named.st_dev;
 }
 
-static int64_t steady_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 fdl_code fdl_lock_take(const char *path, int wait_ms, int *fd, fdl_error *error) {
-    int64_t give_up = steady_ms() + wait_ms;
+    int64_t give_up = fdl_steady_ms() + wait_ms;
     long pause_ms = 1;
     for (;;) {
         int lock = open_lock(path);
@@ -434,7 +433,7 @@ fdl_code fdl_lock_take(const char *path, int wait_ms, int *fd, fdl_error *error)
         while ((done = flock(lock, LOCK_EX | LOCK_NB)) != 0 && (errno == EINTR || errno == EWOULDBLOCK)) {
             if (errno == EINTR)
                 continue;
-            if (steady_ms() >= give_up)
+            if (fdl_steady_ms() >= give_up)
                 break;
             nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
             pause_ms = pause_ms < 16 ? pause_ms * 2 : 16;
@@ -445,7 +444,7 @@ fdl_code fdl_lock_take(const char *path, int wait_ms, int *fd, fdl_error *error)
         }
         int why = errno;
         close(lock);
-        if (done == 0 && steady_ms() < give_up)
+        if (done == 0 && fdl_steady_ms() < give_up)
             continue;
         if (done != 0 && why != EWOULDBLOCK)
             return fdl_file_error(error, "lock", path, why);

@@ -35,6 +35,8 @@ fdl_code fdl_temp_create(const char *near, char **path, int *fd, fdl_error *erro
 fdl_code fdl_fd_write(int fd, const char *path, const void *bytes, size_t length, fdl_error *error);
 /* Copies `from` from where it stands to its end. */
 fdl_code fdl_fd_copy(int from, const char *from_path, int to, const char *to_path, fdl_error *error);
+/* Whether a time of a file is so old that what changes it now gets another: file systems' clocks tick in up to 10 ms. */
+bool fdl_file_time_tells(int64_t seconds, int64_t nanoseconds);
 fdl_code fdl_fd_sync(int fd, const char *path, fdl_error *error);
 /* Lets the disk begin with bytes that were written, so that syncing waits the less.  A hint: what fails is told by fdl_fd_sync. */
 void fdl_fd_sync_begin(int fd, uint64_t offset_bytes, uint64_t length_bytes);

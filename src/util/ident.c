@@ -205,6 +205,12 @@ int64_t fdl_now_ms(void) {
     return fdl_now_us() / 1000;
 }
 
+int64_t fdl_steady_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void fdl_time_write(int64_t ms, char out[32]) {
     /* Four-digit years alone can be written: 0000-01-01 to 9999-12-31. */
     const int64_t first = -62167219200000;

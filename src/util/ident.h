@@ -37,6 +37,8 @@ fdl_code fdl_sha256_file(const char *path, char out[65], uint64_t *size_bytes, f
 /* Milliseconds and microseconds since 1970, UTC, by this machine's clock. */
 int64_t fdl_now_ms(void);
 int64_t fdl_now_us(void);
+/* Milliseconds by a clock that nobody sets: for how long something takes. */
+int64_t fdl_steady_ms(void);
 /* "2026-10-15T09:00:00Z", with ".123" when the milliseconds are not 0; `out` has 32 bytes. */
 void fdl_time_write(int64_t ms, char out[32]);
 /* RFC 3339 with Z or offset, fractions allowed, from year 0 to 9999 in UTC; false when it is not one. */
